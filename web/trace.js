@@ -27,6 +27,11 @@ function fillHeader() {
     figure(box, (1000 * ratio(m, D.instructions)).toFixed(2), 'L' + (i + 1) +
       ' misses per 1000 instructions');
   });
+  if (D.caches) {
+    figure(box, (1000 * ratio(D.page_walks, D.instructions)).toFixed(2),
+      'page walks per 1000 instructions');
+    figure(box, count(D.page_faults), 'page faults');
+  }
   if (D.branches) figure(box, (1000 * ratio(D.mispredicted, D.instructions)).toFixed(2),
     'mispredictions per 1000 instructions');
 }
@@ -40,6 +45,8 @@ function fillSummary() {
   if (!D.exact) list.push('The cycles come from samples: ' + share(D.simulated, D.instructions) +
     ' of the instructions went through the simulated pipeline. The standard error is the ' +
     'uncertainty of sampling alone, not that of the model.');
+  if (D.followed_branches < D.executed_branches) list.push(share(D.followed_branches,
+    D.executed_branches) + ' of the branches were followed; the others are taken to be like them.');
   if (D.unknown >= 5e-5 * D.instructions) list.push(share(D.unknown, D.instructions) +
     ' of the instructions have no data for this CPU.');
   if (D.caveat) list.push('Predictions for this CPU: ' + D.caveat + '.');

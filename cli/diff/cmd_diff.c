@@ -194,7 +194,11 @@ static int analyse(struct differ *p, struct side *s)
 		.parts = p->html ? TACT_RESULT_WITH_CALLS : 0,
 	};
 	struct trace_run run;
-	int code = trace_analyse(&run, &p->setup, &job);
+	int code;
+
+	p->setup.is_thorough =
+		true; /* a skimmed run may be some percent off: more than changes are */
+	code = trace_analyse(&run, &p->setup, &job);
 
 	for (size_t i = 0; i < run.n && run.results[i]; i++) {
 		s->results[s->n_results++] = run.results[i];

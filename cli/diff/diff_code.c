@@ -15,9 +15,9 @@ int diff_code_check(const struct differ *p)
 {
 	const struct trace_setup *s = &p->setup;
 
-	if (trace_setup_has_regions(s) || s->is_exact || s->has_branches || s->has_caches ||
-	    s->is_full || s->is_core || s->program.cpu || s->program.qemu || s->program.plugin ||
-	    s->program.no_exec)
+	if (trace_setup_has_regions(s) || s->is_exact || s->is_thorough || s->has_branches ||
+	    s->has_caches || s->is_full || s->is_core || s->program.cpu || s->program.qemu ||
+	    s->program.plugin || s->program.no_exec)
 		return cli_wrong(
 			"%s and %s are code, which is not run: --region, --exclude, "
 			"--from, --until, --exact, --core, --cache, --branches, --full, --cpu, "

@@ -230,6 +230,7 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 		.caches = s->has_caches,
 		.branches = s->has_branches,
 		.partial = s->from != NULL,
+		.thorough = s->is_thorough,
 		.parts = job->parts,
 		.command = command_of(run),
 		.on_progress = on_progress,

@@ -74,6 +74,9 @@ const struct option_spec trace_quiet_specs[] = {
 const struct option_spec trace_model_specs[] = {
 	OPTION_FLAG(0, "exact", is_exact,
 		    "simulate every execution of every block instead of samples"),
+	OPTION_FLAG(0, "thorough", is_thorough,
+		    "follow every branch, also where the program stays in the same code (default: "
+		    "there, samples of them)"),
 	OPTION_FLAG(
 		0, "core", is_core,
 		"model the core alone: all accesses hit the first-level caches, and no branch is "

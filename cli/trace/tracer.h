@@ -19,7 +19,8 @@
 struct trace_setup {
 	struct archlist archs;
 	struct program_options program;
-	bool is_exact, has_branches, has_caches, is_full, is_core, is_quiet, is_mangled;
+	bool is_exact, is_thorough, has_branches, has_caches, is_full, is_core, is_quiet,
+		is_mangled;
 	uint64_t cache_bytes[3];
 	struct tact_chosen *regions; /* owned; texts are argv's */
 	size_t n_regions;

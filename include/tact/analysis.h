@@ -39,7 +39,7 @@ struct tact_analysis_options {
 	void (*on_progress)(void *arg, const struct tact_cycles *cycles); /* called now and then
 									     during the run; NULL */
 	void *arg;							  /* for on_progress */
-	bool partial; /* see struct tact_cycles_options */
+	bool partial, thorough; /* see struct tact_cycles_options */
 };
 #define TACT_ANALYSIS_OPTIONS_INIT TACT_SIZED(struct tact_analysis_options)
 

@@ -36,6 +36,7 @@ struct tact_cycles_options {
 			      the call; NULL: sim */
 	bool warm;	   /* no block runs for the first time: the code was executed before */
 	bool partial; /* the program ran before the trace: its pages are there, no touch is the first */
+	bool thorough; /* every branch is followed, also where the program stays in the same code */
 };
 #define TACT_CYCLES_OPTIONS_INIT TACT_SIZED(struct tact_cycles_options)
 
@@ -87,6 +88,11 @@ struct tact_cycles_totals {
 	double user_seconds, hertz; /* measured: time of all threads outside windows; clock */
 	bool is_measured; /* `cycles` are their product: the CPU is the one that it ran on */
 	uint64_t system_calls;
+	/* Pages of data that the first TLB did not have, and that no TLB had; page faults, of code
+	 * too.  0 unless opt.caches was set; faults are 0 of a program that ran natively.
+	 */
+	uint64_t tlb_misses, page_walks, page_faults;
+	uint64_t followed; /* branches that were looked at; the others are taken to be like these */
 };
 #define TACT_CYCLES_TOTALS_INIT TACT_SIZED(struct tact_cycles_totals)
 

@@ -96,7 +96,8 @@ int tact_result_get_totals(const struct tact_result *result, struct tact_cycles_
 
 /* Return the name of something that costs time on a CPU and is not part of the result ("kernel", "page
  * faults"), and that of a part of the microarchitecture with parameters that were never measured
- * ("caches"), by number from 0.  NULL past the last one and without a result.
+ * ("caches" if most of them were not, otherwise "prefetchers" and the like), by number from 0.  NULL
+ * past the last one and without a result.
  */
 const char *tact_result_unmodelled(const struct tact_result *result, size_t i);
 const char *tact_result_unmeasured(const struct tact_result *result, size_t i);

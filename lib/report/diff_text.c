@@ -21,6 +21,9 @@ bool report_diff_is_over(const struct tact_diff_report *r)
 
 const struct tact_result_row *report_diff_some(const struct diff_row *row)
 {
+	/* Without symbols, a function is "[file address]": the other side may have a name for it. */
+	if (row->a && row->b && row->b->function[0] == '[')
+		return row->a;
 	return row->b ? row->b : row->a;
 }
 

@@ -136,8 +136,12 @@ void page_put_summary(struct page_data *p)
 	for (unsigned i = 0; i < 3 && info->has_caches; i++)
 		json_put_count(j, NULL, t->misses[i]);
 	json_end(j);
+	json_put_count(j, "tlb_misses", t->tlb_misses);
+	json_put_count(j, "page_walks", t->page_walks);
+	json_put_count(j, "page_faults", t->page_faults);
 	json_put_count(j, "executed_branches", t->branches);
 	json_put_count(j, "mispredicted", t->mispredicted);
+	json_put_count(j, "followed_branches", t->followed);
 	put_names(p, "unmodelled", tact_result_unmodelled);
 	put_names(p, "unmeasured", tact_result_unmeasured);
 	page_put_stalls(p, "stalled", t->stalls);

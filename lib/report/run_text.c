@@ -183,13 +183,24 @@ static void add_memory(const struct tact_result *r, struct text *out)
 		for (unsigned i = 0; i < 3; i++)
 			text_printf(out, "%sL%u %.3f%%", i ? ", " : "", i + 1,
 				    100 * report_ratio((double)t->misses[i], (double)t->accesses));
+		text_printf(out, "\nPages:              TLB misses %.3f%%, walks %.3f%%",
+			    100 * report_ratio((double)t->tlb_misses, (double)t->accesses),
+			    100 * report_ratio((double)t->page_walks, (double)t->accesses));
+		if (!t->windows) {
+			text_add(out, ", faults ");
+			report_count(out, (double)t->page_faults, 0);
+		}
 		text_add(out, "\n");
 	}
 	if (r->info.has_branches) {
 		text_add(out, "Branches:           ");
 		report_count(out, (double)t->branches, 0);
-		text_printf(out, ", mispredicted %.3f%%\n",
+		text_printf(out, ", mispredicted %.3f%%",
 			    100 * report_ratio((double)t->mispredicted, (double)t->branches));
+		if (t->followed < t->branches)
+			text_printf(out, " (%.0f%% were followed)",
+				    100 * report_ratio((double)t->followed, (double)t->branches));
+		text_add(out, "\n");
 	}
 }
 

@@ -9,10 +9,11 @@
 
 #include "trace/calls.h"
 #include "trace/engine.h"
+#include "trace/front_run.h"
 #include "trace/result.h"
 #include "trace/symbols.h"
 
-enum { LOOK_EVENTS = 1 << 16 }; /* events between two calls of on_progress */
+enum { LOOK_INSNS = 1 << 17 }; /* instructions between two calls of on_progress */
 
 struct thread {
 	uint32_t thread, pid;
@@ -63,6 +64,7 @@ static int create_cycles(struct tact_analysis *a, const struct tact_arch *arch,
 		.caches = o->caches,
 		.branches = o->branches,
 		.partial = o->partial,
+		.thorough = o->thorough,
 		.insns = (o->parts & (TACT_RESULT_WITH_LINES | TACT_RESULT_WITH_INSNS)) != 0,
 	};
 
@@ -133,23 +135,31 @@ static int add_thread(struct tact_analysis *a, const struct tact_trace_event *ev
 	return 0;
 }
 
-/* Follows calls, before the cycles of the event are counted. */
-static int follow_calls(struct tact_analysis *a, const struct tact_trace_event *event)
+/* Makes room in a tree of calls that is full. */
+static int prune_calls(struct tact_analysis *a)
 {
 	uint32_t *map;
 
+	if (calls_prune(a->calls, &map))
+		return -TACT_E_NOMEM;
+	engine_renumber(a->cycles, map);
+	if (a->samples)
+		samples_renumber(a->samples, map);
+	free(map);
+	return 0;
+}
+
+/* Follows calls, before the cycles of the event are counted. */
+static inline int follow_calls(struct tact_analysis *a, const struct tact_trace_event *event)
+{
 	if (event->kind == TACT_TRACE_END)
 		calls_end(a->calls, event->thread);
 	if (event->kind != TACT_TRACE_EXEC)
 		return 0;
-	if (calls_are_full(a->calls)) {
-		if (calls_prune(a->calls, &map))
-			return -TACT_E_NOMEM;
-		engine_renumber(a->cycles, map);
-		if (a->samples)
-			samples_renumber(a->samples, map);
-		free(map);
-	}
+	if (calls_stay(a->calls, event, &a->cycles->node))
+		return 0;
+	if (calls_are_full(a->calls) && prune_calls(a))
+		return -TACT_E_NOMEM;
 	return calls_enter(a->calls, event, &a->cycles->node);
 }
 
@@ -161,7 +171,7 @@ static int take_host(struct tact_analysis *a, const struct tact_trace_event *eve
 {
 	int status = 0;
 
-	if (event->kind == TACT_TRACE_WINDOW && !a->is_windowed) {
+	if (!a->is_windowed) {
 		struct tact_cpu cpu = TACT_CPU_INIT;
 		const struct tact_arch *host;
 
@@ -175,45 +185,129 @@ static int take_host(struct tact_analysis *a, const struct tact_trace_event *eve
 	return status < 0 || !a->host ? status : tact_cycles_event(a->host, event, diag);
 }
 
-static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
-		      struct tact_diag *diag)
+/* An execution has been counted. */
+static inline int take_sample(struct tact_analysis *a, const struct tact_trace_event *event,
+			      struct tact_diag *diag)
 {
-	int status;
-
-	if ((event->kind == TACT_TRACE_BEGIN && add_thread(a, event)) ||
-	    (a->calls && follow_calls(a, event)))
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = take_host(a, event, diag);
-	if (status >= 0)
-		status = tact_cycles_event(a->cycles, event, diag);
-	if (status < 0)
-		return status;
-	if (a->samples && event->kind == TACT_TRACE_EXEC &&
+	if (a->samples && !samples_pass(a->samples, event->thread) &&
 	    samples_add(a->samples, a->cycles, event))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 0;
 }
 
-int tact_analysis_run_all(struct tact_analysis *const *all, size_t n_all, struct tact_diag *diag)
+/* Takes an execution of which only the data were followed. */
+static inline int take_skimmed(struct tact_analysis *a, const struct tact_trace_event *event,
+			       const struct front_outcome *outcome, struct tact_diag *diag)
+{
+	int status;
+
+	if (a->calls && follow_calls(a, event))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	status = engine_take(a->cycles, event, outcome, NULL, diag);
+	return status < 0 ? status : take_sample(a, event, diag);
+}
+
+/* outcome: what happened in an execution; NULL: that is found here. */
+static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
+		      const struct front_outcome *outcome, const struct front_trip *trips,
+		      struct tact_diag *diag)
+{
+	int status = 0;
+
+	if ((event->kind == TACT_TRACE_BEGIN && add_thread(a, event)) ||
+	    (a->calls && follow_calls(a, event)))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (a->host || event->kind == TACT_TRACE_WINDOW)
+		status = take_host(a, event, diag);
+	if (status >= 0)
+		status = outcome ? engine_take(a->cycles, event, outcome, trips, diag)
+				 : tact_cycles_event(a->cycles, event, diag);
+	if (status < 0)
+		return status;
+	return event->kind == TACT_TRACE_EXEC ? take_sample(a, event, diag) : 0;
+}
+
+/* Takes the next event of a trace that no other thread reads.  Returns 1, 0 or < 0. */
+static int take_next(struct tact_analysis *const *all, size_t n_all, struct tact_diag *diag)
 {
 	struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
-	unsigned n = 0;
+	int status = tact_trace_next(all[0]->trace, &event, diag);
+
+	for (size_t i = 0; i < n_all && status > 0; i++) {
+		const int taken = take_event(all[i], &event, NULL, NULL, diag);
+
+		status = taken < 0 ? taken : status;
+	}
+	return status;
+}
+
+/* Takes a batch of events that another thread has read.  Returns 1 or < 0. */
+static int take_batch(struct tact_analysis *const *all, size_t n_all, struct front_cursor *at,
+		      struct tact_diag *diag)
+{
+	while (front_cursor_step(at))
+		for (size_t i = 0; i < n_all; i++) {
+			const struct front_trip *trips;
+			const struct front_outcome *outcome = front_cursor_outcome(at, i, &trips);
+			int status;
+
+			engine_expect(all[i]->cycles, front_cursor_later(at));
+			status = outcome->is_skimmed
+					 ? take_skimmed(all[i], &at->event, outcome, diag)
+					 : take_event(all[i], &at->event, outcome, trips, diag);
+			if (status < 0)
+				return status;
+		}
+	return 1;
+}
+
+static int take_some(struct tact_analysis *const *all, size_t n_all, struct front_run *run,
+		     struct front_cursor *at, struct tact_diag *diag)
+{
+	int status;
+
+	if (!run)
+		return take_next(all, n_all, diag);
+	status = front_run_turn(run, at, diag);
+	return status > 0 ? take_batch(all, n_all, at, diag) : status;
+}
+
+/* Starts to read the trace in another thread, if that is possible. */
+static int read_ahead(struct tact_analysis *const *all, size_t n_all, struct front **fronts,
+		      struct front_run **out)
+{
+	int status;
+
+	for (size_t i = 0; i < n_all; i++)
+		fronts[i] = all[i]->cycles->front;
+	status = front_run_start(out, all[0]->trace, fronts, n_all);
+	return status == -TACT_E_NOT_MODELLED ? 0 : status;
+}
+
+int tact_analysis_run_all(struct tact_analysis *const *all, size_t n_all, struct tact_diag *diag)
+{
+	struct front_cursor at = {.event = TACT_TRACE_EVENT_INIT};
+	struct front_run *run = NULL;
+	struct front **fronts;
+	uint64_t looked_at = 0;
 	int status;
 
 	for (size_t i = 0; i < n_all || !i; i++)
 		if (!all || !n_all || !all[i] || all[i]->trace != all[0]->trace)
 			return tact_fail(diag, TACT_E_INVAL, "no analysis, or of several traces");
-	while ((status = tact_trace_next(all[0]->trace, &event, diag)) > 0) {
-		for (size_t i = 0; i < n_all && status > 0; i++) {
-			const int taken = take_event(all[i], &event, diag);
-
-			status = taken < 0 ? taken : status;
-		}
-		if (status < 0)
-			break;
-		if (++n % LOOK_EVENTS == 0 && all[0]->opt.on_progress)
-			all[0]->opt.on_progress(all[0]->opt.arg, all[0]->cycles);
+	fronts = calloc(n_all, sizeof(*fronts));
+	if (!fronts || read_ahead(all, n_all, fronts, &run) < 0) {
+		free(fronts);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
+	while ((status = take_some(all, n_all, run, &at, diag)) > 0)
+		if (all[0]->opt.on_progress &&
+		    all[0]->cycles->instructions - looked_at >= LOOK_INSNS) {
+			looked_at = all[0]->cycles->instructions;
+			all[0]->opt.on_progress(all[0]->opt.arg, all[0]->cycles);
+		}
+	front_run_end(run);
+	free(fronts);
 	return status;
 }
 

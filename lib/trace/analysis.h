@@ -12,8 +12,21 @@
 
 /* ---- samples.c: which function ran when ---- */
 
-struct samples;
+struct sample;
 struct views;
+
+struct sampled_thread {
+	uint32_t thread, pid, process; /* number, counted from 1 */
+	unsigned left;		       /* executions up to the next sample */
+	unsigned step;
+	struct sample *samples; /* owned */
+	size_t n, capacity;
+};
+
+struct samples {
+	struct sampled_thread *threads; /* owned */
+	size_t n, capacity, last;
+};
 
 int samples_create(struct samples **out);
 void samples_destroy(struct samples *samples); /* NULL is allowed */
@@ -22,6 +35,19 @@ void samples_destroy(struct samples *samples); /* NULL is allowed */
  */
 int samples_add(struct samples *samples, const struct tact_cycles *cycles,
 		const struct tact_trace_event *event);
+/* Counts an execution of a block, if no sample is due.  Returns whether it did: mostly. */
+static inline bool samples_pass(struct samples *s, uint32_t thread)
+{
+	struct sampled_thread *t;
+
+	if (s->last >= s->n)
+		return false;
+	t = &s->threads[s->last];
+	if (t->thread != thread || !t->left)
+		return false;
+	t->left--;
+	return true;
+}
 /* The tree of calls has other numbers: by old number. */
 void samples_renumber(struct samples *samples, const uint32_t *map);
 /* Adds slices to a result; row_of: rows of its calls, by node, NULL: it has none.  Returns 0 or

@@ -17,7 +17,11 @@
 #include "base/base.h"
 #include "trace/branch_predictor.h"
 
-enum { SKIP = 2 }; /* one new entry in so many goes to a later table than the next one */
+enum {
+	SKIP = 2,     /* one new entry in so many goes to a later table than the next one */
+	LOW_BITS = 4, /* of a target: see target_set() */
+	LOW_SETS = 8  /* that they choose from */
+};
 
 /* ---- history ---- */
 
@@ -30,17 +34,60 @@ static uint64_t hash(uint64_t v)
 	return v ^ v >> 32;
 }
 
-static void push(struct predictor *p, uint64_t address, uint64_t target)
+/* What some cores keep of a taken branch: 16 bits, of the last byte's address and of the target
+ * (Intel since Sunny Cove: Half&Half, and measured again by Jiajie Chen).  Jumps from one place to
+ * targets that are a multiple of 64 bytes apart look the same.
+ */
+static uint64_t footprint(uint64_t last, uint64_t target)
 {
-	const uint64_t h = hash(address ^ target * BASE);
+	const uint64_t low = last >> 3 & 0xff, middle = (last & 7) | (last >> 8 & 8);
+
+	return ((low ^ (target & 3)) | (middle ^ (target >> 2 & 15)) << 8 |
+		(last >> 12 & 15) << 12) +
+	       1;
+}
+
+static void lengthen(const struct predictor *p, struct predictor_history *h, uint64_t newest)
+{
+	const uint64_t old = p->taken[(p->n_taken - h->length) % PREDICTOR_HISTORY];
+
+	h->hash = h->hash * BASE + newest - old * h->leaves;
+}
+
+static void push(struct predictor *p, const struct predictor_branch *b, uint64_t target)
+{
+	const uint64_t seen =
+		p->has_footprint ? footprint(b->next - 1, target) : b->address ^ target * BASE;
+	const uint64_t h = hash(seen);
+
+	for (unsigned i = 0; i < p->n_tables; i++)
+		lengthen(p, &p->table[i].history, h);
+	p->taken[p->n_taken++ % PREDICTOR_HISTORY] = h;
+	p->low = p->low << LOW_BITS | (target & ((1 << LOW_BITS) - 1));
+}
+
+/* Brings the histories that targets go by up to date.  Indirect branches are few, so it is enough to
+ * do so when one comes.
+ */
+static void catch_up(struct predictor *p)
+{
+	const uint32_t behind = p->n_taken - p->n_followed;
 
 	for (unsigned i = 0; i < p->n_tables; i++) {
-		struct predictor_table *t = &p->table[i];
-		uint64_t old = p->taken[(p->n_taken - t->length) % PREDICTOR_HISTORY];
+		struct predictor_history *h = &p->target_history[i];
+		const bool is_old = behind >= h->length || behind + h->length >= PREDICTOR_HISTORY;
+		const uint32_t n = is_old ? h->length : behind;
 
-		t->hash = t->hash * BASE + h - old * t->leaves;
+		if (is_old)
+			h->hash = 0;
+		for (uint32_t k = p->n_taken - n; k != p->n_taken; k++) {
+			const uint64_t old = p->taken[(k - h->length) % PREDICTOR_HISTORY];
+
+			h->hash = h->hash * BASE + p->taken[k % PREDICTOR_HISTORY] -
+				  (is_old ? 0 : old * h->leaves);
+		}
 	}
-	p->taken[p->n_taken++ % PREDICTOR_HISTORY] = h;
+	p->n_followed = p->n_taken;
 }
 
 static unsigned draw(struct predictor *p)
@@ -51,10 +98,15 @@ static unsigned draw(struct predictor *p)
 
 /* ---- sets ---- */
 
-/* Where a branch belongs in a table: its set, and its tag there. */
-static uint64_t place_of(const struct predictor_table *t, uint64_t address)
+/* Where a branch belongs in a table: its set, and its tag there.  On some cores a bit of its
+ * address chooses the half of the table.
+ */
+static uint64_t place_of(const struct predictor *p, const struct predictor_history *h,
+			 uint64_t address)
 {
-	return (t->hash ^ address * BASE) * MIX;
+	const uint64_t place = (h->hash ^ address * BASE) * MIX;
+
+	return p->half_bit ? place >> 1 | address >> p->half_bit << 63 : place;
 }
 
 static uint32_t set_of(uint64_t place, uint32_t n_sets)
@@ -111,24 +163,40 @@ struct lookup {
 	uint8_t *useful; /* the provider's */
 };
 
+/* Longer histories come first: the first two that know the branch are enough. */
 static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
 {
+	struct predictor_set *sets = p->table[0].sets + (size_t)(p->n_tables - 1) * p->n_sets;
+
 	l->provider = -1;
 	l->base = &p->base[set_of(hash(address), p->n_base)];
 	l->first = l->second = l->base;
-	for (unsigned i = 0; i < p->n_tables; i++) {
-		const uint64_t place = place_of(&p->table[i], address);
-		struct predictor_set *s = &p->table[i].sets[set_of(place, p->n_sets)];
+	for (unsigned i = p->n_tables; i-- > 0; sets -= p->n_sets) {
+		const uint64_t place = place_of(p, &p->table[i].history, address);
+		struct predictor_set *s = &sets[set_of(place, p->n_sets)];
 		const unsigned way = find_way(s->tag, tag_of(place));
 
 		l->place[i] = place;
 		if (way == PREDICTOR_WAYS)
 			continue;
-		l->second = l->first;
+		if (l->provider >= 0) {
+			l->second = &s->counter[way];
+			return;
+		}
 		l->first = &s->counter[way];
 		l->useful = &s->useful[way];
 		l->provider = (int)i;
 	}
+}
+
+/* Returns the first table that may take a branch in: one that goes by longer history. */
+static unsigned draw_table(struct predictor *p, int provider)
+{
+	unsigned first = (unsigned)(provider + 1);
+
+	while (first + 1 < p->n_tables && draw(p) % SKIP == 0)
+		first++;
+	return first;
 }
 
 /* Gives the branch an entry in a table with longer history.  If all places are taken, they become
@@ -136,10 +204,8 @@ static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
  */
 static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 {
-	unsigned first = (unsigned)(l->provider + 1);
+	const unsigned first = draw_table(p, l->provider);
 
-	while (first + 1 < p->n_tables && draw(p) % SKIP == 0)
-		first++;
 	for (unsigned i = first; i < p->n_tables; i++) {
 		struct predictor_set *s = &p->table[i].sets[set_of(l->place[i], p->n_sets)];
 		const unsigned way = free_way(p, s->useful);
@@ -180,7 +246,7 @@ static bool predict_direction(struct predictor *p, uint64_t address, bool taken,
 		train(l.first, taken, -4, 3);
 	}
 	if (guess != fast)
-		*delay = p->override;
+		*delay = p->table[l.provider].delay;
 	if (first != taken && l.provider < (int)p->n_tables - 1)
 		allocate(p, &l, taken);
 	return guess == taken;
@@ -193,11 +259,33 @@ static uint32_t shorten(uint64_t target)
 	return (uint32_t)(hash(target) >> 32);
 }
 
-static void allocate_target(struct predictor *p, const uint64_t *place, int below, uint32_t target)
+/* Where the targets of a branch can be.  On Zen 4 the sets are chosen by the branch and by the low bits
+ * of the targets before it: a jump to one of 8 places, 10 bytes apart, learns random patterns of 256,
+ * 512 in part, and of 64 if they are 16, 32 or more bytes apart.
+ */
+static struct predictor_target_set *target_set(const struct predictor *p, unsigned table,
+					       uint64_t address, uint64_t place)
 {
-	for (unsigned i = (unsigned)(below + 1); i < p->n_tables; i++) {
-		struct predictor_target_set *s =
-			&p->table[i].targets[set_of(place[i], p->n_target_sets)];
+	const uint32_t n = p->n_target_sets;
+	uint32_t set = set_of(place, n);
+
+	if (p->n_jump_sets) {
+		const unsigned bits = p->table[table].history.length * LOW_BITS;
+		const uint64_t low = bits < 64 ? p->low & (((uint64_t)1 << bits) - 1) : p->low;
+
+		set = (set_of(hash(address), n) +
+		       (uint32_t)(hash(low * BASE) % LOW_SETS) * p->n_jump_sets +
+		       (uint32_t)place % p->n_jump_sets) %
+		      n;
+	}
+	return &p->table[table].targets[set];
+}
+
+static void allocate_target(struct predictor *p, uint64_t address, const uint64_t *place, int below,
+			    uint32_t target)
+{
+	for (unsigned i = draw_table(p, below); i < p->n_tables; i++) {
+		struct predictor_target_set *s = target_set(p, i, address, place[i]);
 		const unsigned way = free_way(p, s->useful);
 
 		if (way < PREDICTOR_WAYS) {
@@ -210,9 +298,11 @@ static void allocate_target(struct predictor *p, const uint64_t *place, int belo
 	}
 }
 
-/* Tells whether the target of an indirect branch is known: by its history, or the last one. */
+/* Tells whether the target of an indirect branch is known: by its history, or the last one.  On some
+ * cores the BTB alone knows those that have gone to one place only, and knows them earlier.
+ */
 static bool predict_target(struct predictor *p, struct predictor_site *site, uint64_t address,
-			   uint64_t to)
+			   uint64_t to, uint8_t *delay)
 {
 	const uint32_t target = shorten(to);
 	struct predictor_target_set *found = NULL;
@@ -221,12 +311,16 @@ static bool predict_target(struct predictor *p, struct predictor_site *site, uin
 	unsigned found_way = 0;
 	int provider = -1;
 
+	if (p->has_target_history)
+		catch_up(p);
 	for (unsigned i = 0; i < p->n_tables; i++) {
 		struct predictor_target_set *s;
 		unsigned way;
 
-		place[i] = place_of(&p->table[i], address);
-		s = &p->table[i].targets[set_of(place[i], p->n_target_sets)];
+		place[i] = place_of(
+			p, p->has_target_history ? &p->target_history[i] : &p->table[i].history,
+			address);
+		s = target_set(p, i, address, place[i]);
 		way = find_way(s->tag, tag_of(place[i]));
 		if (way == PREDICTOR_WAYS)
 			continue;
@@ -249,8 +343,10 @@ static bool predict_target(struct predictor *p, struct predictor_site *site, uin
 			found->useful[found_way] = 0;
 		}
 	}
+	site->has_targets |= site->target && site->target != target;
+	*delay = site->has_targets ? p->indirect_delay : p->same_delay;
 	if (guess != target)
-		allocate_target(p, place, provider, target);
+		allocate_target(p, address, place, provider, target);
 	site->target = target;
 	return guess == target;
 }
@@ -281,7 +377,7 @@ static bool is_held(const struct predictor *p, unsigned level, uint32_t entered)
 
 	if (!entered)
 		return false;
-	if (!p->is_random)
+	if (level >= p->n_random)
 		return now - entered < entries;
 	return now <= entries ||
 	       now - (entered > entries ? entered : entries) <
@@ -346,7 +442,27 @@ static bool is_known(struct predictor *p, const struct predictor_branch *b,
 		return true;
 	if (p->is_warm && !site->target)
 		site->target = shorten(target);
-	return predict_target(p, site, b->address, target) && is_in_btb;
+	return predict_target(p, site, b->address, target, delay) && is_in_btb;
+}
+
+/* Returns the cycles that the second level of the BTB takes.  On Zen 4 it is fast for branches near
+ * those that it was asked for last: 4,096 jumps take 2 cycles each in the order of their addresses, as
+ * they do in any order within 4 KiB, 3.5 within 16 KiB, and 12 to 16 in any order.
+ */
+static uint8_t second_delay(struct predictor *p, uint64_t address)
+{
+	const uint64_t region = address >> 12;
+	unsigned i = 0;
+	bool is_near;
+
+	if (!p->n_regions)
+		return p->btb[1].delay;
+	while (i < p->n_regions && p->regions[i] != region)
+		i++;
+	is_near = i < p->n_regions;
+	memmove(p->regions + 1, p->regions, (is_near ? i : i - 1) * sizeof(*p->regions));
+	p->regions[0] = region;
+	return is_near ? p->btb[1].delay : p->far_delay;
 }
 
 int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint64_t target,
@@ -357,7 +473,7 @@ int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint
 	unsigned level;
 
 	*out = (struct predictor_outcome){.delay = 0};
-	if (b->flow == TACT_FLOW_NEXT || b->flow == TACT_FLOW_STOP || b->flow == TACT_FLOW_KERNEL)
+	if (!predictor_takes(b))
 		return 0;
 	site = site_of(p, b->site);
 	if (!site)
@@ -371,17 +487,29 @@ int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint
 		p->late += out->delay > 0;
 		return 0;
 	}
-	push(p, b->address, target);
+	push(p, b, target);
 	if (level)
 		enter(p, site, level);
 	if (out->is_mispredicted)
 		return 0;
 	out->is_unknown = level == PREDICTOR_LEVELS;
-	if (!out->is_unknown && delay < p->btb[level].delay)
-		delay = p->btb[level].delay;
+	if (!out->is_unknown) {
+		const uint8_t found =
+			level == 1 ? second_delay(p, b->address) : p->btb[level].delay;
+
+		delay = delay < found ? found : delay;
+	}
 	out->delay = out->is_unknown ? p->redirect : delay;
 	p->late += out->delay > 0;
 	return 0;
+}
+
+void predictor_pass(struct predictor *p, const struct predictor_branch *b)
+{
+	if (b->flow == TACT_FLOW_RETURN)
+		follow_return(p, 0);
+	else if (b->flow == TACT_FLOW_CALL)
+		follow_call(p, b->next);
 }
 
 /* ---- life ---- */
@@ -401,23 +529,43 @@ static void set_levels(struct predictor *p, const struct arch_params *params)
 					   entries[p->n_levels]);
 		p->n_levels++;
 	}
-	p->is_random = params->btb_random != 0;
+	p->n_random = (unsigned)params->btb_random;
+	p->n_regions = (unsigned)params->btb2_regions;
+	p->far_delay = (uint8_t)params->btb2_far_delay;
 	p->redirect = (uint8_t)params->btb_miss_delay;
 }
 
-/* The lengths of the histories are a geometric series. */
-static void set_lengths(struct predictor *p, const struct arch_params *params)
+static void set_length(struct predictor_history *h, double length)
 {
-	const double shortest = params->predictor_history_min, longest = params->predictor_history;
+	h->length = (unsigned)(length + 0.5);
+	h->leaves = 1;
+	for (unsigned k = 0; k < h->length; k++)
+		h->leaves *= BASE;
+}
 
+/* The lengths of the histories are a geometric series, where they are not known. */
+static void set_tables(struct predictor *p, const struct arch_params *params)
+{
+	const double shortest = params->predictor_history_min;
+	const int known[PREDICTOR_TABLES] = {0, params->predictor_history_2,
+					     params->predictor_history_3,
+					     params->predictor_history_4};
+	const int delay[PREDICTOR_TABLES] = {params->predictor_delay_1, params->predictor_delay_2};
+
+	p->has_target_history = params->predictor_target_history != 0;
 	for (unsigned i = 0; i < p->n_tables; i++) {
 		struct predictor_table *t = &p->table[i];
 		const double step = p->n_tables > 1 ? (double)i / (p->n_tables - 1) : 1;
 
-		t->length = (unsigned)(shortest * pow(longest / shortest, step) + 0.5);
-		t->leaves = 1;
-		for (unsigned k = 0; k < t->length; k++)
-			t->leaves *= BASE;
+		set_length(&t->history,
+			   known[i] && i + 1 < p->n_tables
+				   ? known[i]
+				   : shortest * pow(params->predictor_history / shortest, step));
+		if (p->has_target_history)
+			set_length(&p->target_history[i],
+				   shortest *
+					   pow(params->predictor_target_history / shortest, step));
+		t->delay = (uint8_t)(i < 2 && delay[i] >= 0 ? delay[i] : params->predictor_delay);
 	}
 }
 
@@ -428,12 +576,17 @@ int predictor_init(struct predictor *p, const struct arch_params *params)
 	p->n_base = (uint32_t)params->predictor_base;
 	p->n_sets = (uint32_t)(params->predictor_entries / PREDICTOR_WAYS);
 	p->n_target_sets = (uint32_t)(params->predictor_targets / PREDICTOR_WAYS);
+	p->n_jump_sets = (uint32_t)(params->predictor_jump_targets / PREDICTOR_WAYS);
 	p->n_returns = (unsigned)params->return_stack;
 	p->return_delay = (uint8_t)params->return_delay;
 	p->keeps_useful = params->predictor_keeps != 0;
-	p->override = (uint8_t)params->predictor_delay;
+	p->has_footprint = params->predictor_footprint != 0;
+	p->half_bit = (uint8_t)params->predictor_half_bit;
+	p->indirect_delay = (uint8_t)params->indirect_delay;
+	p->same_delay = params->indirect_same_delay < 0 ? p->indirect_delay
+							: (uint8_t)params->indirect_same_delay;
 	set_levels(p, params);
-	set_lengths(p, params);
+	set_tables(p, params);
 	p->base = calloc(p->n_base, sizeof(*p->base));
 	p->table[0].sets = calloc((size_t)p->n_tables * p->n_sets, sizeof(struct predictor_set));
 	p->table[0].targets =

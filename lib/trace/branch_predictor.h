@@ -15,6 +15,7 @@
 
 enum {
 	PREDICTOR_TABLES = 8,	  /* at most */
+	PREDICTOR_REGIONS = 16,	  /* of the second level of the BTB */
 	PREDICTOR_WAYS = 4,	  /* of a set */
 	PREDICTOR_HISTORY = 1024, /* taken branches; more than the longest history */
 	PREDICTOR_RETURNS = 256,  /* at most */
@@ -37,11 +38,17 @@ struct predictor_target_set {
 	uint32_t target[PREDICTOR_WAYS]; /* hashed */
 };
 
-/* What belongs to one length of the history. */
-struct predictor_table {
-	uint64_t hash;	 /* of the last `length` taken branches */
+/* The last `length` taken branches. */
+struct predictor_history {
+	uint64_t hash;
 	uint64_t leaves; /* factor of the oldest one in the hash */
 	unsigned length;
+};
+
+/* Directions or targets by one length of the history. */
+struct predictor_table {
+	struct predictor_history history;
+	uint8_t delay;			      /* cycles that it takes longer than the BTB */
 	struct predictor_set *sets;	      /* owned by the first table */
 	struct predictor_target_set *targets; /* likewise */
 };
@@ -51,21 +58,31 @@ struct predictor_table {
  */
 struct predictor_site {
 	uint32_t entered[PREDICTOR_LEVELS]; /* as which branch of the level; 0: never */
-	uint32_t target;		    /* the last one, hashed */
+	uint32_t target;		    /* the last one, hashed; 0: none yet */
+	bool has_targets;		    /* more than one, so far */
 };
 
 struct predictor {
 	struct predictor_table table[PREDICTOR_TABLES];
 	unsigned n_tables;
+	/* What targets go by: the histories of the tables, or shorter ones. */
+	struct predictor_history target_history[PREDICTOR_TABLES];
+	bool has_target_history;
+	uint32_t n_followed;		/* taken branches that these know */
 	uint32_t n_sets, n_target_sets; /* of each table */
-	int8_t *base;			/* owned; from -2 to 1; 0 and more: taken */
+	uint32_t n_jump_sets; /* of these, those for one jump while `low` stays the same; 0: all */
+	uint64_t low;	      /* the last four bits of the last 16 targets */
+	int8_t *base;	      /* owned; from -2 to 1; 0 and more: taken */
 	uint32_t n_base;
 	uint64_t taken[PREDICTOR_HISTORY]; /* a ring of hashes */
 	uint32_t n_taken;
-	int8_t trust_new;  /* 0 and more: new entries are not believed yet */
-	uint32_t random;   /* where the next entry goes */
-	bool keeps_useful; /* entries that were of use are not replaced at once */
-	uint8_t override;  /* cycles that the tables take longer than the BTB */
+	int8_t trust_new;   /* 0 and more: new entries are not believed yet */
+	uint32_t random;    /* where the next entry goes */
+	bool keeps_useful;  /* entries that were of use are not replaced at once */
+	bool has_footprint; /* the history has a few bits of each branch */
+	uint8_t half_bit;   /* of an address, that chooses the half of the tables; 0: none */
+	uint8_t indirect_delay;
+	uint8_t same_delay; /* of an indirect branch that has had one target so far */
 
 	struct {
 		uint32_t entries, entered;
@@ -74,9 +91,12 @@ struct predictor {
 			[PREDICTOR_LIFETIMES]; /* branches that are entered until one is gone */
 	} btb[PREDICTOR_LEVELS];
 	unsigned n_levels;
-	bool is_random;	  /* any entry is replaced, not the oldest one */
-	bool is_warm;	  /* the program ran before: the last level holds what was not seen yet */
-	uint8_t redirect; /* cycles of a jump that the BTB does not know */
+	uint64_t regions[PREDICTOR_REGIONS]; /* of 4 KiB, the last one first: see second_delay() */
+	unsigned n_regions;		     /* 0: all are at hand */
+	uint8_t far_delay;
+	unsigned n_random; /* first levels in which any entry is replaced, not the oldest one */
+	bool is_warm;	   /* the program ran before: the last level holds what was not seen yet */
+	uint8_t redirect;  /* cycles of a jump that the BTB does not know */
 	struct predictor_site **chunks; /* owned, as are its members; NULL: not used yet */
 	size_t n_chunks, chunk_capacity;
 
@@ -108,5 +128,15 @@ struct predictor_branch {
 /* Tells the predictor that a branch went to `target`.  Returns 0 or -TACT_E_NOMEM. */
 int predictor_follow(struct predictor *p, const struct predictor_branch *branch, uint64_t target,
 		     struct predictor_outcome *out);
+
+/* Whether the predictor has anything to do with a block that ends so. */
+static inline bool predictor_takes(const struct predictor_branch *branch)
+{
+	return branch->flow != TACT_FLOW_NEXT && branch->flow != TACT_FLOW_STOP &&
+	       branch->flow != TACT_FLOW_KERNEL;
+}
+
+/* Passes a call or return by: all that the predictor learns from it is where calls return to. */
+void predictor_pass(struct predictor *p, const struct predictor_branch *branch);
 
 #endif /* TRACE_BRANCH_PREDICTOR_H */

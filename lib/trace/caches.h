@@ -15,7 +15,7 @@
 
 #include <tact/simulate.h>
 
-struct arch_params;
+#include "trace/sharing.h"
 
 enum {
 	CACHE_LEVELS = 3,
@@ -25,11 +25,25 @@ enum {
 	CACHE_RECENT = 16    /* pages that are found without a search */
 };
 #define CACHE_MAX_BYTES ((uint64_t)1 << 40)
+/* Of a line: it was written since it came; from which level it came; how long ago it was used, from 0
+ * to 3; the rest is its number.
+ */
+#define CACHE_WRITTEN  ((uint64_t)1 << 63)
+#define CACHE_FROM     ((uint64_t)3 << CACHE_FROM_BIT)
+#define CACHE_FROM_BIT 61
+#define CACHE_AGE      ((uint64_t)3 << CACHE_AGE_BIT)
+#define CACHE_AGE_BIT  59
+#define CACHE_NUMBER   (((uint64_t)1 << CACHE_AGE_BIT) - 1)
 
 /* Lines of a cache, or pages of a TLB. */
 struct cache_level {
-	uint64_t *lines; /* owned; numbers + 1 by set, the most recently used first; 0: none */
+	uint64_t *
+		lines; /* owned; numbers + 1 by set, the most recently used first; 0: none.  Those of
+			    the first two levels of caches: also CACHE_WRITTEN and CACHE_FROM */
 	size_t sets, ways;
+	bool has_ages;	    /* lines have CACHE_AGE, and no order */
+	bool is_random;	    /* any line of a set is evicted, and there is no order */
+	uint64_t evictions; /* if so: their number, from which comes who is next */
 };
 
 /* A page through which accesses go in order. */
@@ -51,8 +65,12 @@ struct caches {
 	struct cache_level level[CACHE_LEVELS], tlb[2];
 	uint64_t recent[CACHE_RECENT]; /* pages + 1, all of them in the first TLB */
 	unsigned page_shift;	       /* of a line's number to that of its page */
-	unsigned ahead;		       /* lines that a stream is fetched ahead */
+	unsigned index_shift; /* the low bits of it that say where it is in the last two levels */
+	unsigned ahead;	      /* lines that a stream is fetched ahead */
+	int near;	      /* lines: what is farther away is another stream */
+	bool crosses_pages;   /* a stream goes on in the next page */
 	uint64_t misses[CACHE_LEVELS], page_misses[2];
+	struct sharing sharing; /* of the last level */
 	struct cache_stream streams[CACHE_STREAMS];
 	struct cache_stride strides[CACHE_STRIDES];
 };
@@ -61,7 +79,7 @@ struct caches {
 int caches_init(struct caches *c, const struct arch_params *params, const uint64_t *bytes);
 void caches_fini(struct caches *c);
 
-/* For caches_access: all that is not as simple as a line, and a page, that were used a moment ago. */
+/* As caches_access, for what is not simple (see caches_is_simple). */
 void caches_search(struct caches *c, uint64_t address, uint32_t size, uint64_t insn, bool is_store,
 		   struct tact_stream_trip *out);
 
@@ -70,22 +88,35 @@ static inline struct cache_stride *caches_stride(struct caches *c, uint64_t insn
 	return &c->strides[(insn ^ insn >> 8) % CACHE_STRIDES];
 }
 
+/* Returns whether an access goes to a line, and a page, that were used a moment ago, and changes
+ * nothing: about half of them are, and there are very many.
+ */
+static inline bool caches_is_simple(struct caches *c, uint64_t address, uint32_t size,
+				    uint64_t insn, bool is_store)
+{
+	const uint64_t line = address / CACHE_LINE, page = line >> c->page_shift;
+	const struct cache_level *l = &c->level[0];
+	const uint64_t first = l->lines[(line & (l->sets - 1)) * l->ways];
+
+	if ((address % CACHE_LINE + size > CACHE_LINE) |
+	    (c->recent[page % CACHE_RECENT] != page + 1) | ((first & CACHE_NUMBER) != line + 1))
+		return false;
+	return is_store ? (first & CACHE_WRITTEN) != 0
+			: caches_stride(c, insn)->last / CACHE_LINE == line;
+}
+
 /* Performs an access of instruction `insn` (any number that tells it from others).  An access of
  * several lines is found where the farthest of them is.
  */
 static inline void caches_access(struct caches *c, uint64_t address, uint32_t size, uint64_t insn,
 				 bool is_store, struct tact_stream_trip *out)
 {
-	const uint64_t line = address / CACHE_LINE, page = line >> c->page_shift;
-	const struct cache_level *l = &c->level[0];
-
-	out->line = line;
-	out->level = out->page = out->n_fetched = 0;
-	if ((address % CACHE_LINE + size > CACHE_LINE) |
-	    (c->recent[page % CACHE_RECENT] != page + 1) |
-	    (l->lines[(line & (l->sets - 1)) * l->ways] != line + 1) |
-	    (!is_store & (caches_stride(c, insn)->last / CACHE_LINE != line)))
+	if (!caches_is_simple(c, address, size, insn, is_store)) {
 		caches_search(c, address, size, insn, is_store, out);
+		return;
+	}
+	out->line = address / CACHE_LINE;
+	out->level = out->page = out->n_fetched = out->written = 0;
 }
 
 /* Performs a store that goes past the caches: none of them keeps its lines. */

@@ -108,6 +108,7 @@ static int look_at(struct calls *c, const struct tact_trace_block *b)
 		if (isa_flow_target(&last, &offset))
 			code->target = b->address + b->last_offset + (uint64_t)offset;
 	}
+	code->is_plain = code->flow != TACT_FLOW_CALL && code->flow != TACT_FLOW_RETURN;
 	return 0;
 }
 
@@ -379,15 +380,20 @@ static int follow(struct calls *c, struct calls_thread *t, const struct calls_co
 int calls_enter(struct calls *c, const struct tact_trace_event *event, uint32_t *node)
 {
 	const struct tact_trace_block *b = event->block;
-	const struct calls_code *code = find_code(c, b);
-	struct calls_thread *t = code ? find_thread(c, event->thread) : NULL;
+	const struct calls_code *code;
+	struct calls_thread *t;
 
+	if (calls_stay(c, event, node))
+		return 0;
+	code = find_code(c, b);
+	t = code ? find_thread(c, event->thread) : NULL;
 	if (!t || follow(c, t, code, b->address))
 		return -TACT_E_NOMEM;
 	t->flow = code->flow;
 	t->function = code->function - 1;
 	t->end = b->address + b->code_size;
 	t->target = code->target;
+	t->can_stay = code->is_plain && !t->lost;
 	*node = t->frames[t->n - 1].node;
 	c->nodes[*node].instructions += b->n_insns;
 	return 0;

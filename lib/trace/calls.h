@@ -44,6 +44,7 @@ struct calls_code {
 	uint8_t flow;	   /* enum tact_flow of its last instruction */
 	bool is_entry;	   /* of its function */
 	bool is_inside;	   /* of its function, which begins elsewhere */
+	bool is_plain;	   /* it neither calls nor returns */
 	uint64_t target;   /* of a direct branch; 0: unknown */
 };
 
@@ -55,7 +56,8 @@ struct calls_frame {
 struct calls_thread {
 	uint32_t id;
 	bool is_over, is_begun;
-	uint8_t flow; /* of the last block, as are the next ones */
+	bool can_stay; /* the last block neither called nor returned, and no frame is lost */
+	uint8_t flow;  /* of the last block, as are the next ones */
 	uint32_t function;
 	uint64_t end, target;	    /* address behind it */
 	struct calls_frame *frames; /* owned */
@@ -87,6 +89,36 @@ void calls_destroy(struct calls *calls); /* NULL is allowed */
 
 /* Takes an execution of a block.  *node is where its cycles belong.  Returns 0 or -TACT_E_NOMEM. */
 int calls_enter(struct calls *calls, const struct tact_trace_event *event, uint32_t *node);
+
+/* The same for a block that stays in the function that its thread is in: most do.  Otherwise returns
+ * false, and calls_enter is to be called.
+ */
+static inline bool calls_stay(struct calls *calls, const struct tact_trace_event *event,
+			      uint32_t *node)
+{
+	const struct tact_trace_block *b = event->block;
+	const struct calls_code *code;
+	const struct calls_frame *top;
+	struct calls_thread *t;
+
+	if (calls->last >= calls->n_threads || b->number >= calls->n_codes)
+		return false;
+	t = &calls->threads[calls->last];
+	code = &calls->codes[b->number];
+	if (t->id != event->thread || !t->can_stay || t->is_over)
+		return false;
+	top = &t->frames[t->n - 1];
+	if (top->function + 1 != code->function)
+		return false;
+	t->flow = code->flow;
+	t->function = top->function;
+	t->end = b->address + b->code_size;
+	t->target = code->target;
+	t->can_stay = code->is_plain;
+	*node = top->node;
+	calls->nodes[top->node].instructions += b->n_insns;
+	return true;
+}
 
 /* A thread has ended. */
 void calls_end(struct calls *calls, uint32_t thread);

@@ -143,9 +143,12 @@ static void build(struct code_caches *c, struct code_window *set, struct code_wi
 /* Looks a part of a window up, and leaves it there.  place: where it was last time, if it was.
  * Returns whether it was there.
  */
-static bool look_up(struct code_caches *c, const struct code_window *part, uint32_t *place)
+static bool look_up(struct code_caches *c, const struct code_window *part, struct code_place *place)
 {
-	struct code_window *set = c->windows + *place;
+	struct code_window *set = c->windows + place->at;
+
+	place->window = part->window;
+	place->starts = part->starts;
 
 	if (set->window == part->window && set->starts & part->starts) {
 		set->used = c->clock;
@@ -156,7 +159,7 @@ static bool look_up(struct code_caches *c, const struct code_window *part, uint3
 		if (set[w].window != part->window)
 			continue;
 		set[w].used = c->clock;
-		*place = (uint32_t)(set + w - c->windows);
+		place->at = (uint32_t)(set + w - c->windows);
 		if (set[w].starts & part->starts)
 			return true;
 		build(c, set, &set[w], part);
@@ -167,15 +170,16 @@ static bool look_up(struct code_caches *c, const struct code_window *part, uint3
 }
 
 /* Returns whether the DSB holds all of a block; afterwards it does, as far as it can. */
-static bool is_cached(struct code_caches *c, const struct code_piece *b, uint32_t *place)
+static bool is_cached(struct code_caches *c, const struct code_piece *b, struct code_place *place)
 {
 	const unsigned shift = c->window_shift;
 	const uint64_t width = (uint64_t)1 << shift, end = b->address + b->size;
 	uint64_t address = b->address;
-	uint32_t other = 0;
+	struct code_place other = {.at = 0};
 	bool all = true;
 
 	c->clock++;
+	place->is_whole = b->size && address >> shift == (end - 1) >> shift;
 	while (address < end) {
 		const uint64_t next = ((address >> shift) + 1) << shift;
 		struct code_window part = {.window = (address >> shift) + 1,
@@ -229,7 +233,7 @@ static unsigned translate(struct code_caches *c, uint64_t address)
 }
 
 void code_caches_execute(struct code_caches *c, const struct code_piece *b, bool is_new,
-			 uint32_t *place, struct code_fetch *out)
+			 struct code_place *place, struct code_fetch *out)
 {
 	const uint64_t walks = c->walks;
 
@@ -242,8 +246,8 @@ void code_caches_execute(struct code_caches *c, const struct code_piece *b, bool
 	out->lines = fetch_lines(c, b->address, b->size, is_new);
 }
 
-void code_caches_enter_kernel(struct code_caches *c)
+void code_caches_enter_kernel(struct code_caches *c, bool is_fault)
 {
-	if (c->windows && c->params->dsb_flushed)
+	if (c->windows && (c->params->dsb_flushed == 1 || (is_fault && c->params->dsb_flushed)))
 		memset(c->windows, 0, c->sets * c->ways * sizeof(*c->windows));
 }

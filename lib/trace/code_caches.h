@@ -65,13 +65,36 @@ struct code_piece {
 	uint32_t size, n_insns;
 };
 
-/* Executes a block; is_new: for the first time.  place: a number that the caller keeps for the
- * block, 0 at first; it saves a search.
- */
-void code_caches_execute(struct code_caches *c, const struct code_piece *block, bool is_new,
-			 uint32_t *place, struct code_fetch *out);
+/* Where the DSB had a block last time: the caller keeps it for the block, all zeros at first. */
+struct code_place {
+	uint32_t at;	 /* of its first window */
+	bool is_whole;	 /* that is its only one */
+	uint64_t window; /* as in struct code_window */
+	uint64_t starts;
+};
 
-/* The kernel ran: on some cores, the DSB is empty afterwards. */
-void code_caches_enter_kernel(struct code_caches *c);
+/* Executes a block; is_new: for the first time. */
+void code_caches_execute(struct code_caches *c, const struct code_piece *block, bool is_new,
+			 struct code_place *place, struct code_fetch *out);
+
+/* Executes a block if it is where it was: then it waits for nothing.  Most are.  Otherwise returns
+ * false, and code_caches_execute is to be called.
+ */
+static inline bool code_caches_hold(struct code_caches *c, const struct code_place *place)
+{
+	struct code_window *w;
+
+	if (!place->is_whole)
+		return false;
+	w = c->windows + place->at;
+	if (w->window != place->window || !(w->starts & place->starts))
+		return false;
+	w->used = ++c->clock;
+	return true;
+}
+
+/* The kernel ran, for a page fault or for a system call: on some cores, the DSB is empty afterwards.
+ */
+void code_caches_enter_kernel(struct code_caches *c, bool is_fault);
 
 #endif /* TRACE_CODE_CACHES_H */

@@ -103,6 +103,19 @@ static bool is_same(const struct tact_trace_block *a, const struct tact_trace_bl
 	       !memcmp(a->code, b->code, a->code_size);
 }
 
+/* Adds a block that is complete. */
+static int add_block(struct trace_events *e, struct trace_entry *entry)
+{
+	int status;
+
+	pthread_mutex_lock(&e->lock);
+	status = tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks));
+	if (!status)
+		e->blocks[e->n_blocks++] = entry;
+	pthread_mutex_unlock(&e->lock);
+	return status;
+}
+
 /* The same code in several threads and processes is one block. */
 static struct trace_entry *intern(struct trace_events *e, const struct tact_trace_block *like)
 {
@@ -114,8 +127,7 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	while ((i = hash_next(&e->block_of, hash, &at)) != HASH_NONE)
 		if (is_same(&e->blocks[i]->block, like))
 			return e->blocks[i];
-	if (hash_reserve(&e->block_of, e->n_blocks + 1) ||
-	    tact_grow(&e->blocks, &e->blocks_capacity, e->n_blocks + 1, sizeof(*e->blocks)))
+	if (hash_reserve(&e->block_of, e->n_blocks + 1))
 		return NULL;
 	x = tact_arena_take(&e->memory, sizeof(*x) + like->code_size);
 	if (!x)
@@ -127,8 +139,9 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	x->block.is_open = e->mode == WIRE_TRACE && is_open(&x->block);
 	x->block.is_rep = ends_in_rep(&x->block);
 	x->widths = NULL;
-	hash_add(&e->block_of, hash, (uint32_t)e->n_blocks);
-	e->blocks[e->n_blocks++] = x;
+	if (add_block(e, x))
+		return NULL;
+	hash_add(&e->block_of, hash, x->block.number);
 	return x;
 }
 
@@ -209,26 +222,43 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 	return 0;
 }
 
+static int add_module(struct trace_events *e, struct trace_module *m)
+{
+	int status;
+
+	pthread_mutex_lock(&e->lock);
+	status =
+		tact_grow(&e->modules, &e->modules_capacity, e->n_modules + 1, sizeof(*e->modules));
+	if (!status)
+		e->modules[e->n_modules++] = m;
+	pthread_mutex_unlock(&e->lock);
+	return status;
+}
+
+/* Returns the number of a module; 0: out of memory. */
 static uint32_t intern_module(struct trace_events *e, const uint64_t *words, const char *path,
 			      size_t size)
 {
-	struct trace_module m = {.module = {sizeof(m.module), words[0], words[1], words[2], NULL}};
+	struct trace_module *m;
 
 	for (size_t i = 0; i < e->n_modules; i++) {
-		const struct trace_module *x = &e->modules[i];
+		const struct trace_module *x = e->modules[i];
 
 		if (x->module.begin == words[0] && x->module.end == words[1] &&
 		    x->module.offset == words[2] && strlen(x->path) == size &&
 		    !memcmp(x->path, path, size))
 			return (uint32_t)i + 1;
 	}
-	if (tact_grow(&e->modules, &e->modules_capacity, e->n_modules + 1, sizeof(*e->modules)))
+	m = calloc(1, sizeof(*m));
+	if (!m)
 		return 0;
-	m.path = strndup(path, size);
-	if (!m.path)
+	m->path = strndup(path, size);
+	m->module = (struct tact_trace_module){sizeof(m->module), words[0], words[1], words[2],
+					       m->path};
+	if (!m->path || add_module(e, m)) {
+		FREE_ALL(m->path, m);
 		return 0;
-	m.module.path = m.path;
-	e->modules[e->n_modules++] = m;
+	}
 	return (uint32_t)e->n_modules;
 }
 
@@ -252,4 +282,48 @@ int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t
 		s->modules[s->n_modules++] = 0;
 	s->modules[number - 1] = known;
 	return 0;
+}
+
+/* ---- what another thread may ask for ---- */
+
+const struct tact_trace_module *trace_events_module(struct trace_events *e, uint32_t number)
+{
+	const struct tact_trace_module *found;
+
+	pthread_mutex_lock(&e->lock);
+	found = number && number <= e->n_modules ? &e->modules[number - 1]->module : NULL;
+	pthread_mutex_unlock(&e->lock);
+	return found;
+}
+
+struct tact_trace_block *trace_events_block(struct trace_events *e, uint32_t number)
+{
+	struct tact_trace_block *found;
+
+	pthread_mutex_lock(&e->lock);
+	found = number < e->n_blocks ? &e->blocks[number]->block : NULL;
+	pthread_mutex_unlock(&e->lock);
+	return found;
+}
+
+void trace_note_process(struct trace_events *e, uint32_t pid)
+{
+	for (size_t i = 0; i < e->n_pids; i++)
+		if (e->pids[i] == pid)
+			return;
+	pthread_mutex_lock(&e->lock);
+	if (e->n_pids < TRACE_MAX_PROCESSES)
+		e->pids[e->n_pids++] = pid;
+	pthread_mutex_unlock(&e->lock);
+}
+
+size_t trace_events_processes(struct trace_events *e, const uint32_t **pids)
+{
+	size_t n;
+
+	*pids = e->pids;
+	pthread_mutex_lock(&e->lock);
+	n = e->n_pids;
+	pthread_mutex_unlock(&e->lock);
+	return n;
 }

@@ -9,44 +9,43 @@
  * instruction.  Each window shows how far off the memo is, and its answers are corrected
  * accordingly.  All limits below were found by experiment (doc/models/trace.md).
  */
+#include <math.h>
 #include <string.h>
 
 #include "trace/engine.h"
 
 enum {
-	WINDOW = 1536,	      /* instructions, on average; from half to one and a half of it */
-	WARMING = 3,	      /* reorder buffers full of instructions, to fill the pipeline */
-	FADING = 512,	      /* executions after which a correction has lost half its weight */
-	RARE_FADING = 64,     /* the same for executions that wait for a branch or a miss */
-	NOTICED = 256,	      /* a block with one in so many cycles that the memo does not know */
-	MOST_REPEAT = 1 << 28 /* cycles of a repeated instruction that a stream takes */
+	WINDOW = 1536,	  /* instructions, on average; from half to one and a half of it */
+	WARMING = 3,	  /* reorder buffers full of instructions, to fill the pipeline */
+	FADING = 512,	  /* executions after which a correction has lost half its weight */
+	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
+	NOTICED = 256	  /* a block with one in so many cycles that the memo does not know */
 };
 
-/* How much of a program goes through the pipeline: all of its first instructions, then less. */
+/* How much of a program goes through the pipeline: all of its first instructions, then less; more if
+ * the memo is far off.
+ */
 static const struct {
-	double until, share;
-} BUDGET[] = {{1e6, 1}, {20e6, 0.12}, {100e6, 0.04}, {1e30, 0.02}};
+	double until, share, if_noisy;
+} BUDGET[] = {{1e6, 1, 1}, {20e6, 0.08, 0.12}, {100e6, 0.02, 0.04}, {1e30, 0.005, 0.02}};
+static const double NOISY = 0.004; /* standard error */
 
 /* Returns the instructions that must have been executed before the next window. */
 static uint64_t next_window(const struct tact_cycles *c)
 {
+	const bool is_noisy = sqrt(c->squares_off) > NOISY * c->windows;
 	double left = (double)(c->simulated - c->simulated_extra), from = 0;
 
 	for (unsigned i = 0; i < sizeof(BUDGET) / sizeof(BUDGET[0]); i++) {
-		double part = BUDGET[i].share * (BUDGET[i].until - from);
+		const double share = is_noisy ? BUDGET[i].if_noisy : BUDGET[i].share;
+		const double part = share * (BUDGET[i].until - from);
 
 		if (left < part)
-			return (uint64_t)(from + left / BUDGET[i].share);
+			return (uint64_t)(from + left / share);
 		left -= part;
 		from = BUDGET[i].until;
 	}
 	return UINT64_MAX;
-}
-
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * 0xff51afd7ed558ccdu;
-	return h ^ h >> 29;
 }
 
 static void count(struct engine_thread *t, uint32_t code, uint32_t node, double cycles)
@@ -75,7 +74,7 @@ void engine_renumber(struct tact_cycles *c, const uint32_t *map)
 	}
 }
 
-/* ---- memory ---- */
+/* ---- the memo ---- */
 
 /* Returns how far away the data of a load are. */
 static enum engine_source source_of_miss(const struct arch_params *params, unsigned extra)
@@ -87,12 +86,27 @@ static enum engine_source source_of_miss(const struct arch_params *params, unsig
 						 : ENGINE_NEW_L2;
 }
 
-/* Returns what the memo says about an execution, uncorrected; a load loses `longest` cycles. */
-static void recall(struct engine_thread *t, struct engine_pending *p,
-		   const struct tact_stream_execution *x, unsigned longest)
+/* Returns the cycles of a block of which nothing is known: as wide as the renamer is. */
+static double least_cycles(const struct tact_cycles *c, const struct tact_trace_block *b)
+{
+	return (double)b->n_insns / c->arch->params.issue_width;
+}
+
+/* Returns about how long an execution waits for its code. */
+static unsigned wait_of_code(const struct arch_params *p, const struct front_outcome *x)
+{
+	const int from[] = {0, p->l2_latency, p->l3_latency, p->memory_latency};
+	unsigned cycles = x->fetch_delay;
+
+	for (uint64_t lines = x->code_lines; lines; lines >>= 2)
+		cycles += (unsigned)from[lines & 3];
+	return cycles;
+}
+
+/* Returns what the memo says about an execution, uncorrected. */
+static void recall(struct engine_thread *t, struct engine_pending *p, const struct front_outcome *x)
 {
 	struct engine_code *code = &t->owner->codes[p->code];
-	const bool is_mispredicted = x->is_mispredicted;
 	const struct memo_entry *e;
 
 	/* Most executions are like the one before: the table is large, and slow to look into. */
@@ -109,20 +123,20 @@ static void recall(struct engine_thread *t, struct engine_pending *p,
 		code->known.version = t->owner->memo.version;
 		return;
 	}
-	p->source = is_mispredicted ? ENGINE_NEW_BRANCH
-		    : longest	    ? source_of_miss(&t->owner->arch->params, longest)
-		    : x->code_lines ? ENGINE_NEW_CODE
-		    : x->is_decoded ? ENGINE_NEW_DECODED
-				    : ENGINE_NEW;
-	p->recalled = (float)code->block->n_insns / (float)t->owner->arch->params.issue_width +
-		      (float)longest;
-	if (is_mispredicted)
+	p->source = x->is_mispredicted ? ENGINE_NEW_BRANCH
+		    : x->longest       ? source_of_miss(&t->owner->arch->params, x->longest)
+		    : x->code_lines    ? ENGINE_NEW_CODE
+		    : x->is_decoded    ? ENGINE_NEW_DECODED
+				       : ENGINE_NEW;
+	p->recalled = (float)least_cycles(t->owner, code->block) + (float)x->longest +
+		      (float)wait_of_code(&t->owner->arch->params, x);
+	if (x->is_mispredicted)
 		p->recalled += (float)t->owner->arch->params.branch_penalty;
 }
 
 static double factor(const struct engine_correction *k)
 {
-	return k->recalled > 0 ? k->simulated / k->recalled : 1;
+	return k->recalled > 0 ? k->factor : 1;
 }
 
 static double corrected(const struct engine_thread *t, const struct engine_pending *p)
@@ -136,6 +150,10 @@ static void compare(struct engine_thread *t, const struct engine_pending *p, dou
 
 	if (t->is_extra)
 		return;
+	if (p->skimmed >= 0) {
+		t->sampled += cycles;
+		t->said += (double)p->skimmed;
+	}
 	t->window.simulated += cycles;
 	t->window.recalled += (double)p->recalled * t->factors[p->source];
 	k->simulated += cycles;
@@ -144,6 +162,7 @@ static void compare(struct engine_thread *t, const struct engine_pending *p, dou
 		k->simulated /= 2;
 		k->recalled /= 2;
 	}
+	k->factor = k->simulated / k->recalled;
 }
 
 /* Learns from a window after it has ended: during the window, the memo stays as it was before. */
@@ -159,6 +178,9 @@ static void judge(struct engine_thread *t)
 {
 	double off = t->window.simulated - t->window.recalled;
 
+	if (t->said > 0)
+		strata_judge_window(&t->owner->judge, t->sampled, t->said);
+	t->sampled = t->said = 0;
 	if (!t->is_sample || t->is_extra) /* nor is the beginning of the program */
 		return;
 	t->owner->squares_off += off * off;
@@ -182,6 +204,9 @@ void engine_retired(void *arg, uint64_t cycle)
 		return;
 	cycles -= (double)p->repeated; /* it overlaps with what is before it: may be negative */
 	compare(t, p, cycles);
+	if (p->skimmed >= 0)
+		strata_add(&t->owner->strata[p->code], &t->owner->judge, true, p->level, p->longest,
+			   cycles);
 	t->lessons[t->n_lessons].key = p->key;
 	t->lessons[t->n_lessons++].cycles = (float)cycles;
 	if (t->n_lessons == ENGINE_LESSONS)
@@ -254,8 +279,7 @@ static void advance(struct engine_thread *t)
 {
 	switch (t->state) {
 	case ENGINE_SKIPPING:
-		if (t->owner->instructions >= t->owner->resume_at || t->wants_window)
-			turn_window(t);
+		turn_window(t);
 		break;
 	case ENGINE_WARMING:
 		if (!t->left) {
@@ -280,163 +304,41 @@ static void advance(struct engine_thread *t)
 /* ---- executions ---- */
 
 /* Hashes the context of an execution: the last block, this one, and what is special about it. */
-static void make_key(struct engine_thread *t, uint32_t code, uint64_t special,
-		     struct engine_pending *out)
+static uint64_t make_key(struct engine_thread *t, uint32_t code, uint64_t special)
 {
-	uint64_t self = mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
+	const uint64_t self = front_mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
+	const uint64_t key = front_mix(t->context, self);
 
-	*out = (struct engine_pending){.key = mix(t->context, self),
-				       .code = code,
-				       .node = t->owner->node,
-				       .is_counted = true};
 	t->context = self * 0x9e3779b97f4a7c15u;
+	return key;
 }
 
-/* Asks the predictor about the branch that led here. */
-static int ask_predictor(struct engine_thread *t, uint64_t address, struct predictor_outcome *out)
-{
-	const struct engine_code *before;
-	int status;
-
-	*out = (struct predictor_outcome){.delay = 0};
-	if (!t->predictor || !t->n_executed)
-		return 0;
-	before = &t->owner->codes[t->last];
-	t->predictor->is_warm = t->owner->windowed.is_on;
-	status = predictor_follow(t->predictor, &before->branch, address, out);
-	if (t->owner->windowed.is_on && !engine_window_knows(t, before))
-		out->is_mispredicted = false;
-	return status;
-}
-
-/* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
- * leaves an empty return stack on some cores.
+/* Prepares the accesses for the pipeline, which takes them in order.  trips: those that are not
+ * simple.
  */
-static void enter_kernel(struct engine_thread *t)
-{
-	code_caches_enter_kernel(t->code_caches);
-	if (t->predictor && t->owner->arch->params.returns_flushed)
-		memset(t->predictor->returns, 0, sizeof(t->predictor->returns));
-}
-
-/* A page that no TLB has may be one that the program does not have yet.  A fresh one comes out of
- * the second-level cache, where the kernel has written it; the kernel has read a file not long ago.
- */
-static void fault(struct engine_thread *t, const struct tact_trace_access *a,
-		  struct tact_stream_trip *trip)
-{
-	const enum fault kind = faults_touch(&t->owner->faults, a->address, a->is_store);
-	const unsigned level = kind == FAULT_FRESH ? 1 : 2;
-
-	if (kind == FAULT_NONE || t->owner->opt.partial)
-		return;
-	if (kind == FAULT_FRESH)
-		caches_fill_page(t->caches, a->address);
-	if (trip->level > level && trip->level <= CACHE_LEVELS)
-		trip->level = (uint8_t)level;
-	enter_kernel(t);
-}
-
-/* Asks where the code comes from.  Returns what is special about it. */
-static uint64_t fetch_code(struct engine_thread *t, struct engine_code *code,
-			   struct tact_stream_execution *x)
-{
-	const struct tact_trace_block *b = code->block;
-	struct code_fetch fetch;
-
-	x->was_executed = true;
-	if (t->owner->opt.warm)
-		return 0;
-	code_caches_execute(t->code_caches,
-			    &(struct code_piece){b->address, b->code_size, b->n_insns},
-			    !code->executions, &code->dsb_place, &fetch);
-	if (fetch.is_walked && !t->owner->windowed.is_on && !t->owner->opt.partial &&
-	    faults_touch(&t->owner->faults, b->address, false))
-		enter_kernel(t);
-	x->is_decoded = fetch.is_decoded;
-	x->code_lines = fetch.lines;
-	x->fetch_delay = (uint16_t)fetch.delay;
-	/* A program is found at a random moment, in code that has run before: what the windows have
-	 * not seen yet is in the second level, not in memory.
-	 */
-	if (t->owner->windowed.is_on) {
-		x->code_lines = (fetch.lines | fetch.lines >> 1) & 0x5555555555555555u;
-		x->fetch_delay = 0;
-	}
-	return x->is_decoded ? mix(fetch.lines + 1, fetch.delay) : 0;
-}
-
-/* Returns how much longer than from the first level a load takes that is alone. */
-static unsigned cycles_of(const struct arch_params *p, const struct tact_stream_trip *trip)
-{
-	const int from[] = {p->load_latency, p->l2_latency, p->l3_latency, p->memory_latency,
-			    p->load_latency};
-	int cycles = from[trip->level] - p->load_latency;
-
-	if (trip->page)
-		cycles += p->tlb2_latency;
-	if (trip->page > 1)
-		cycles += p->walk_latency + from[trip->page - 1] - p->l2_latency;
-	return cycles > 0 ? (unsigned)cycles : 0;
-}
-
-/* Sends the accesses through the caches.  Leaves in owner->trips where each of them finds its data,
- * and in *longest how much longer than in the first level that takes for a load.  Returns what is
- * special about them.
- */
-static uint64_t pass_caches(struct engine_thread *t, const struct tact_trace_event *event,
-			    unsigned *longest)
-{
-	const uint64_t number = (uint64_t)event->block->number << 10,
-		       passing = t->owner->codes[event->block->number].non_temporal;
-	const bool rep = t->owner->codes[event->block->number].repeat.kind != REPEAT_NONE;
-	uint64_t special = 0;
-
-	for (size_t i = 0; i < event->n_accesses; i++) {
-		const struct tact_trace_access *a = &event->accesses[i];
-		struct tact_stream_trip *trip = &t->owner->trips[i];
-		unsigned cycles;
-
-		if (rep && a->insn + 1u == event->block->n_insns) { /* see repeated() */
-			*trip = (struct tact_stream_trip){.line = a->address / CACHE_LINE};
-			continue;
-		}
-		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
-			caches_pass(t->caches, a->address, a->size, trip);
-		else
-			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
-				      trip);
-		if (t->owner->windowed.is_on)
-			engine_window_trip(t, event->pid, a->address, trip);
-		else if (trip->page > 1)
-			fault(t, a, trip);
-		if (!(trip->level | trip->page))
-			continue;
-		special = mix(special,
-			      (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 | trip->level);
-		if (a->is_store)
-			continue;
-		cycles = cycles_of(&t->owner->arch->params, trip);
-		*longest = cycles > *longest ? cycles : *longest;
-	}
-	return special;
-}
-
-/* Prepares the accesses for the pipeline, which takes them in order. */
-static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_event *event)
+static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_event *event,
+			    const struct front_trip *trips, size_t n_trips)
 {
 	struct tact_stream_access *to = t->owner->accesses;
 	struct tact_stream_trip *trip = t->owner->trips;
 	uint16_t last = 0;
+	size_t k = 0;
 
 	for (size_t i = 0; i < event->n_accesses; i++) {
 		const struct tact_trace_access *a = &event->accesses[i];
 
+		while (k < n_trips && trips[k].access < i)
+			k++;
 		if (a->insn < last || a->insn >= event->block->n_insns)
 			continue;
 		last = a->insn;
-		if (t->caches)
-			*trip++ = t->owner->trips[i];
+		if (k < n_trips && trips[k].access == i) {
+			*trip++ = trips[k].trip;
+		} else {
+			trip->line = a->address / CACHE_LINE;
+			trip->level = trip->page = trip->n_fetched = trip->written = 0;
+			trip++;
+		}
 		*to++ = (struct tact_stream_access){.address = a->address,
 						    .insn = a->insn,
 						    .size = a->size < 64 ? (uint16_t)a->size : 64,
@@ -445,82 +347,151 @@ static size_t copy_accesses(struct engine_thread *t, const struct tact_trace_eve
 	return (size_t)(to - t->owner->accesses);
 }
 
-/* Sends the data of a repeated instruction through the caches.  Returns the cycles that their lines
- * take to and from the first level.
- */
-static double pass_lines(struct engine_thread *t, const struct tact_trace_event *event)
+static void add_counts(struct engine_thread *t, const struct tact_trace_event *event,
+		       const struct front_outcome *x)
 {
-	const struct arch_params *p = &t->owner->arch->params;
-	const int costs[2][CACHE_LEVELS + 1] = {
-		{0, p->rep_l2_load, p->rep_l3_load, p->rep_memory_load},
-		{0, p->rep_l2_store, p->rep_l3_store, p->rep_memory_store}};
-	uint64_t hundredths = 0;
-
-	for (size_t i = event->n_accesses; i-- > 0;) {
-		const struct tact_trace_access *a = &event->accesses[i];
-		const uint64_t end = (a->address + a->size + CACHE_LINE - 1) / CACHE_LINE;
-
-		if (a->insn + 1u != event->block->n_insns)
-			break;
-		for (uint64_t line = a->address / CACHE_LINE; line < end; line++)
-			hundredths += (unsigned)costs[a->is_store][caches_bring(t->caches, line)];
-	}
-	return (double)hundredths / 100;
-}
-
-/* Returns the cycles of the block's last instruction, which repeats itself. */
-static uint32_t repeated(struct engine_thread *t, const struct engine_code *code,
-			 const struct tact_trace_event *event)
-{
-	double cycles = repeat_cycles(&t->owner->arch->params, code->repeat, event,
-				      t->caches ? pass_lines(t, event) : 0);
-
-	return cycles < MOST_REPEAT ? (uint32_t)(cycles + 0.5) : MOST_REPEAT;
-}
-
-int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_trace_event *event)
-{
-	struct engine_code *code = &t->owner->codes[number];
-	struct engine_pending pending;
-	struct tact_stream_execution x = {.size = sizeof(x),
-					  .address = event->block->address,
-					  .accesses = t->owner->accesses,
-					  .trips = t->caches ? t->owner->trips : NULL};
-	const bool is_windowed = t->owner->windowed.is_on;
-	/* Of a program that runs natively, only what is in the middle of a window counts. */
-	const bool is_seen = !is_windowed || t->state == ENGINE_COUNTING;
-	struct predictor_outcome branch;
-	unsigned longest = 0;
-	uint64_t special = t->caches ? pass_caches(t, event, &longest) : 0;
-	int status = ask_predictor(t, event->block->address, &branch);
-
-	if (t->n_executed && t->owner->codes[t->last].branch.flow == TACT_FLOW_KERNEL)
-		enter_kernel(t);
-	special ^= fetch_code(t, code, &x);
-	if (t->owner->faults.has_failed)
-		status = -TACT_E_NOMEM;
-	code->executions++;
 	t->instructions += event->block->n_insns;
 	t->owner->instructions += event->block->n_insns;
 	t->owner->accesses_seen += event->n_accesses;
-	x.is_mispredicted = branch.is_mispredicted;
-	x.is_redirected = branch.is_unknown;
-	x.fetch_delay = (uint16_t)(x.fetch_delay + branch.delay);
-	if (branch.delay)
-		special = mix(special, branch.delay);
-	make_key(t, number, special << 1 | x.is_mispredicted, &pending);
+	t->branches += x->is_branch;
+	if (!x->has_counts)
+		return;
+	for (unsigned i = 0; i < CACHE_LEVELS; i++)
+		t->misses[i] += x->counts.misses[i];
+	for (unsigned i = 0; i < 2; i++)
+		t->page_misses[i] += x->counts.page_misses[i];
+	t->owner->page_faults += x->counts.page_faults;
+}
+
+/* Sends an execution through the pipeline. */
+static int simulate(struct engine_thread *t, const struct engine_pending *pending,
+		    const struct tact_trace_event *event, const struct front_outcome *outcome,
+		    const struct front_trip *trips)
+{
+	const struct tact_cycles *c = t->owner;
+	struct tact_stream_execution x = {.size = sizeof(x),
+					  .address = event->block->address,
+					  .accesses = c->accesses,
+					  .trips = c->opt.caches ? c->trips : NULL,
+					  .is_mispredicted = outcome->is_mispredicted,
+					  .is_redirected = outcome->is_redirected,
+					  .was_executed = true,
+					  .is_decoded = outcome->is_decoded,
+					  .code_lines = outcome->code_lines,
+					  .fetch_delay = outcome->fetch_delay,
+					  .repeat_cycles = outcome->repeat_cycles};
+
+	t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;
+	x.n_accesses = copy_accesses(t, event, trips, outcome->n_trips);
+	return feed(t, pending, &x);
+}
+
+/* Counts mispredictions; those of branches that are passed by will be as frequent. */
+static void add_mistakes(struct engine_thread *t, const struct front_outcome *x)
+{
+	struct tact_cycles *c = t->owner;
+
+	t->mistakes += x->is_mistake;
+	c->followed += x->is_branch;
+	if (!x->is_sample)
+		return;
+	c->looked += x->is_branch;
+	c->looked_mistakes += x->is_mistake;
+}
+
+/* ---- what is skimmed ---- */
+
+/* The pipeline cannot go on with what was not followed: the window is dropped, and what it has not
+ * counted yet costs what the memo says.
+ */
+static int leave_window(struct engine_thread *t)
+{
+	for (uint64_t k = t->n_retired; k < t->n_fed; k++) {
+		struct engine_pending *p = &t->pending[k & (ENGINE_PENDING - 1)];
+
+		if (p->is_counted)
+			count(t, p->code, p->node, corrected(t, p) + (double)p->repeated);
+		p->is_counted = false;
+	}
+	t->state = ENGINE_SKIPPING;
+	return engine_drain(t);
+}
+
+static void begin_skimming(struct tact_cycles *c)
+{
+	c->is_skimming = true;
+	c->mistake_rate = c->looked > 0 ? c->looked_mistakes / c->looked : 0;
+	c->looked /= 2;
+	c->looked_mistakes /= 2;
+	c->skim_factor = strata_factor(&c->judge);
+}
+
+int engine_skim(struct engine_thread *t, const struct tact_trace_event *event,
+		const struct front_outcome *outcome)
+{
+	struct tact_cycles *c = t->owner;
+	const struct tact_trace_block *b = event->block;
+	struct engine_code *code = &c->codes[b->number];
+	double cycles;
+
+	if (!c->is_skimming)
+		begin_skimming(c);
+	if (t->state != ENGINE_SKIPPING && leave_window(t) < 0)
+		return -TACT_E_LIMIT;
+	add_counts(t, event, outcome);
+	t->mistakes += outcome->is_branch ? c->mistake_rate : 0;
+	cycles = strata_cost(&c->strata[b->number], &c->judge, outcome->level, outcome->longest,
+			     least_cycles(c, b));
+	cycles *= c->skim_factor;
+	c->skimmed += cycles;
+	cycles += outcome->repeat_cycles;
+	code->executions++;
+	code->cycles += cycles;
+	t->cycles += cycles;
+	if (c->calls)
+		calls_count(c->calls, c->node, cycles);
+	return 0;
+}
+
+/* ---- what is looked at ---- */
+
+int engine_execute(struct engine_thread *t, const struct tact_trace_event *event,
+		   const struct front_outcome *outcome, const struct front_trip *trips)
+{
+	const uint32_t number = event->block->number;
+	struct engine_code *code = &t->owner->codes[number];
+	struct engine_pending pending;
+	const bool is_windowed = t->owner->windowed.is_on;
+	/* Of a program that runs natively, only what is in the middle of a window counts. */
+	const bool is_seen = !is_windowed || t->state == ENGINE_COUNTING;
+
+	code->executions++;
+	t->owner->is_skimming = false;
+	add_counts(t, event, outcome);
+	add_mistakes(t, outcome);
+	pending.key = make_key(t, number, outcome->special << 1 | outcome->is_mispredicted);
+	pending.code = number;
+	pending.node = t->owner->node;
+	pending.repeated = (float)outcome->repeat_cycles;
+	pending.longest = outcome->longest;
+	pending.level = outcome->level;
+	pending.skimmed = outcome->is_sample
+				  ? (float)strata_cost(&t->owner->strata[number], &t->owner->judge,
+						       outcome->level, outcome->longest,
+						       least_cycles(t->owner, event->block))
+				  : -1;
 	if (is_windowed)
 		engine_window_execute(t, number, event->block->n_insns, is_seen);
-	if (code->repeat.kind)
-		x.repeat_cycles = repeated(t, code, event);
-	pending.repeated = (float)x.repeat_cycles;
-	recall(t, &pending, &x, longest);
+	recall(t, &pending, outcome);
 	if (pending.source != ENGINE_KNOWN && t->state == ENGINE_SKIPPING)
 		notice(t, code, (double)pending.recalled);
-	if (!t->owner->opt.exact && !is_windowed)
+	if (!t->owner->opt.exact && !is_windowed &&
+	    (t->state != ENGINE_SKIPPING ||
+	     ((t->owner->instructions >= t->owner->resume_at || t->wants_window) &&
+	      !outcome->is_ending)))
 		advance(t);
-	if (t->state != ENGINE_SKIPPING && !code->is_looked_at && status >= 0)
-		status = engine_look_at(t->owner, code);
+	strata_add(&t->owner->strata[number], &t->owner->judge, false, outcome->level,
+		   outcome->longest, corrected(t, &pending));
 	pending.is_counted = t->state == ENGINE_COUNTING && code->is_known;
 	if (!pending.is_counted && is_seen) {
 		double cycles = corrected(t, &pending);
@@ -529,14 +500,9 @@ int engine_execute(struct engine_thread *t, uint32_t number, const struct tact_t
 		cycles += (double)pending.repeated;
 		count(t, number, pending.node, cycles > 0 ? cycles : 0);
 	}
-	if (t->state != ENGINE_SKIPPING && code->is_known && status >= 0) {
-		t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;
-		x.n_accesses = copy_accesses(t, event);
-		status = feed(t, &pending, &x);
-	}
-	t->last = number;
-	t->n_executed++;
-	return status;
+	return t->state != ENGINE_SKIPPING && code->is_known
+		       ? simulate(t, &pending, event, outcome, trips)
+		       : 0;
 }
 
 int engine_drain(struct engine_thread *t)

@@ -8,14 +8,10 @@
 #include <tact/cycles.h>
 
 #include "block/block.h"
-#include "trace/branch_predictor.h"
-#include "trace/caches.h"
 #include "trace/calls.h"
-#include "trace/code_caches.h"
+#include "trace/front.h"
 #include "trace/memo.h"
-#include "trace/page_faults.h"
-#include "trace/repeats.h"
-#include "trace/reuse.h"
+#include "trace/strata.h"
 
 /* What the pipelines saw of a block before they forgot it. */
 struct engine_past {
@@ -24,28 +20,23 @@ struct engine_past {
 	float spent[]; /* cycles by instruction, if they are asked for */
 };
 
-/* A block of the trace. */
+/* A block of the trace.  It fits one cache line. */
 struct engine_code {
 	const struct tact_trace_block *block; /* NULL: not executed yet */
-	bool is_looked_at;		      /* the members below are valid */
-	bool is_known;			      /* its instructions could be decoded */
-	bool is_added;			      /* the pipelines hold it */
-	bool calls_kernel;		      /* its last instruction does */
-	uint32_t number;		      /* its number there */
-	uint32_t unknown;		      /* instructions without data */
-	struct predictor_branch branch;	      /* its last instruction */
-	struct repeat repeat;		      /* the same */
-	uint64_t non_temporal;		      /* bit i: instruction i stores past the caches */
 	uint64_t executions;
 	double cycles;
-	float new_cycles;	  /* about so many that the memo did not know */
-	struct engine_past *past; /* owned; NULL: the pipelines have forgotten nothing */
 	struct {
 		uint64_t key;
 		float mean;
-		uint32_t version; /* of the memo */
-	} known;		  /* what the memo said last */
-	uint32_t dsb_place;	  /* where the DSB had its first window */
+		uint32_t version;  /* of the memo */
+	} known;		   /* what the memo said last */
+	struct engine_past *past;  /* owned; NULL: the pipelines have forgotten nothing */
+	uint32_t number;	   /* in the pipelines */
+	uint32_t unknown;	   /* instructions without data */
+	float new_cycles;	   /* about so many that the memo did not know */
+	unsigned is_known : 1;	   /* its instructions could be decoded */
+	unsigned is_added : 1;	   /* the pipelines hold it */
+	unsigned calls_kernel : 1; /* its last instruction does */
 };
 
 enum {
@@ -74,7 +65,10 @@ struct engine_pending {
 	uint32_t code;
 	uint32_t node;	/* of the tree of calls */
 	float recalled; /* cycles according to the memo, without those below */
-	float repeated; /* cycles of its last instruction, if that repeats itself */
+	float skimmed; /* cycles according to the strata, if it stands for what is skimmed; else < 0 */
+	float repeated;	  /* cycles of its last instruction, if that repeats itself */
+	uint32_t longest; /* see struct front_outcome, as the next one */
+	uint8_t level;
 	enum engine_source source;
 	bool is_counted;
 };
@@ -82,6 +76,7 @@ struct engine_pending {
 /* Cycles of the pipeline, and of the memo, for the same executions. */
 struct engine_correction {
 	double simulated, recalled;
+	double factor; /* of both; 0: the memo said nothing so far, which stands for 1 */
 	uint64_t n;
 };
 
@@ -94,16 +89,11 @@ enum engine_state { ENGINE_COUNTING, ENGINE_COOLING, ENGINE_SKIPPING, ENGINE_WAR
 struct engine_thread {
 	uint32_t id;
 	bool is_over;
-	struct tact_cycles *owner;	 /* borrowed */
-	struct tact_stream *stream;	 /* owned */
-	struct caches *caches;		 /* owned; NULL: not asked for */
-	struct code_caches *code_caches; /* owned */
-	struct predictor *predictor;	 /* owned; NULL: not asked for */
+	struct tact_cycles *owner;  /* borrowed */
+	struct tact_stream *stream; /* owned */
 	double cycles;
-	uint64_t instructions;
-
-	uint32_t last; /* executed, as the number of a code */
-	uint64_t n_executed;
+	uint64_t instructions, branches, misses[CACHE_LEVELS], page_misses[2];
+	double mistakes;  /* of branches; partly from those that were looked at */
 	uint64_t context; /* hash of the last block */
 
 	/* The pipeline. */
@@ -114,8 +104,6 @@ struct engine_thread {
 	/* The window. */
 	enum engine_state state;
 	unsigned left;	       /* instructions left in this state */
-	unsigned depth;	       /* of calls in a window of a program that runs natively */
-	bool is_lost;	       /* the last block returned to a caller that is not in the window */
 	uint64_t last_counted; /* executions fed up to its end */
 	uint64_t random;
 	struct {
@@ -127,7 +115,8 @@ struct engine_thread {
 	bool is_extra;			 /* no: code that the memo does not know asked for it */
 	bool wants_window;		 /* such code has come */
 	struct engine_correction window; /* its cycles, and those of the corrected memo */
-	double factors[ENGINE_SOURCES];	 /* corrections before the window */
+	double sampled, said; /* cycles of it that stand for what is skimmed, and of the strata */
+	double factors[ENGINE_SOURCES]; /* corrections before the window */
 };
 
 /* Part of a window that a block has. */
@@ -141,7 +130,8 @@ struct engine_window {
 	uint32_t thread; /* index */
 	double span;	 /* CPU time that it stands for */
 	double cycles;
-	double host; /* cycles on the CPU that it ran on */
+	double host;   /* cycles on the CPU that it ran on */
+	double weight; /* executions that one of its executions stands for */
 	uint64_t instructions;
 	size_t first, n; /* of the shares */
 };
@@ -159,7 +149,6 @@ struct engine_windows {
 	uint32_t *slots; /* owned: by code, its share of this window plus one; 0: none */
 	size_t n_slots, slots_capacity;
 	double user_ns, hertz;
-	struct reuse reuse;    /* of data, if caches are modelled */
 	uint64_t instructions; /* of all windows, with those that do not count */
 	double error;	       /* standard error of the cycles */
 	double scale;	       /* of what was seen in windows, to the whole run */
@@ -181,13 +170,17 @@ struct engine_watch {
 struct tact_cycles {
 	const struct tact_arch *arch;
 	struct tact_cycles_options opt;
+	struct front *front; /* owned */
+	struct front_trips
+		moved; /* owned list: where accesses of the last event found their data */
 	struct tact_block *block; /* owned; for decoding */
 	const struct tact_trace_block
 		*loaded; /* the block that it holds, lowered for the pipelines; NULL: none */
 	struct tact_stream *stream;    /* owned; it holds the blocks, and executes nothing */
 	struct tact_estimator *bounds; /* owned */
 	struct engine_code *codes;     /* owned; by number in the trace */
-	size_t n_codes, code_capacity;
+	struct strata *strata;	       /* owned; likewise */
+	size_t n_codes, code_capacity, strata_capacity;
 	size_t n_added;			/* that the pipelines hold */
 	struct engine_thread **threads; /* owned */
 	size_t n_threads, thread_capacity;
@@ -198,23 +191,54 @@ struct tact_cycles {
 	uint64_t simulated_extra;	  /* those of windows out of turn */
 	double squares_off, windows;	  /* of windows: squared errors of the memo, and its sum */
 	double recalled;		  /* cycles that come from the memo */
-	uint64_t resume_at;		  /* instructions before the next window */
+	/* What was skimmed. */
+	struct strata_judge judge;
+	double skimmed;			/* cycles */
+	uint64_t followed;		/* branches that were looked at */
+	double looked, looked_mistakes; /* the same, and mispredicted ones; old ones fade */
+	double mistake_rate;		/* their ratio */
+	double skim_factor;		/* that corrects what the strata say */
+	bool is_skimming;
+	uint64_t resume_at;		     /* instructions before the next window */
 	struct tact_stream_access *accesses; /* owned; of the current execution */
 	struct tact_stream_trip *trips;	     /* owned; where they find their data */
 	size_t access_capacity, trip_capacity;
 	struct engine_watch *watch; /* owned; NULL: nobody watches */
-	struct faults faults;	    /* of all threads */
 	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
 	uint32_t node;		    /* there, of the current execution */
 	struct engine_windows windowed;
-	uint64_t accesses_seen, misses[CACHE_LEVELS], branches, mistakes;
+	uint64_t accesses_seen, page_faults;
 };
 
-/* Executes a block.  Returns 0 or -TACT_E_NOMEM. */
-int engine_execute(struct engine_thread *t, uint32_t code, const struct tact_trace_event *event);
+/* The two halves of tact_cycles_event: what happened, and what it cost.  The first one depends only
+ * on events, and may run in another thread, ahead of the second one.  Both return 0 or < 0.
+ */
+int engine_take(struct tact_cycles *c, const struct tact_trace_event *event,
+		const struct front_outcome *outcome, const struct front_trip *trips,
+		struct tact_diag *diag);
 
-/* Returns 0 or -TACT_E_NOMEM. */
-int engine_look_at(struct tact_cycles *c, struct engine_code *code);
+/* An execution of a block comes soon: its data are fetched.  Any number is allowed. */
+static inline void engine_expect(const struct tact_cycles *c, uint32_t number)
+{
+	if (number < c->n_codes)
+		__builtin_prefetch(&c->codes[number], 1);
+	if (c->calls && number < c->calls->n_codes)
+		__builtin_prefetch(&c->calls->codes[number]);
+}
+
+/* Executes a block.  trips: those of the outcome.  Returns 0 or -TACT_E_NOMEM. */
+int engine_execute(struct engine_thread *t, const struct tact_trace_event *event,
+		   const struct front_outcome *outcome, const struct front_trip *trips);
+
+/* The same for an execution of which only the data were followed.  Returns 0 or < 0. */
+int engine_skim(struct engine_thread *t, const struct tact_trace_event *event,
+		const struct front_outcome *outcome);
+
+/* Loads a block into c->block.  Returns 0 or < 0. */
+int engine_load(struct tact_cycles *c, const struct tact_trace_block *b, enum tact_mode mode);
+
+/* Returns the cycles of an instruction of a block that the pipelines hold. */
+double engine_spent(const struct tact_cycles *c, const struct engine_code *code, uint32_t i);
 
 /* Adds a block that the pipelines have forgotten, or never had.  Returns 0 or -TACT_E_NOMEM. */
 int engine_add_code(struct tact_cycles *c, struct engine_code *code);
@@ -285,13 +309,6 @@ void engine_window_time(struct tact_cycles *c, const struct tact_trace_event *ev
 void engine_window_execute(struct engine_thread *t, uint32_t code, unsigned n_insns, bool is_seen);
 void engine_window_count(struct engine_thread *t, uint32_t code, unsigned executions,
 			 double cycles);
-
-/* Corrects where an access finds its data, if its line is accessed for the first time in a window. */
-void engine_window_trip(struct engine_thread *t, uint32_t process, uint64_t address,
-			struct tact_stream_trip *trip);
-
-/* Tells whether the predictor can be expected to know the branch at the end of a block. */
-bool engine_window_knows(struct engine_thread *t, const struct engine_code *code);
 
 /* Weighs the windows: fills in the cycles and executions of blocks and threads.  `host` has the same
  * windows for the CPU that the program ran on; NULL: it is this one.

@@ -19,6 +19,7 @@ int trace_events_create(struct trace_events **out, enum wire_mode mode)
 	if (!e)
 		return -TACT_E_NOMEM;
 	e->mode = mode;
+	pthread_mutex_init(&e->lock, NULL);
 	*out = e;
 	return 0;
 }
@@ -38,7 +39,8 @@ void trace_events_destroy(struct trace_events *e)
 		destroy_stream(e->streams[i]);
 	tact_arena_reset(&e->memory);
 	for (size_t i = 0; i < e->n_modules; i++)
-		free(e->modules[i].path);
+		FREE_ALL(e->modules[i]->path, e->modules[i]);
+	pthread_mutex_destroy(&e->lock);
 	free(e->streams);
 	hash_free(&e->block_of);
 	FREE_ALL(e->blocks, e->modules, e->joined, e);
@@ -104,32 +106,21 @@ static int is_of_vector(struct trace_events *e, struct trace_stream *s,
 	return 1;
 }
 
-static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t word,
-		      struct tact_diag *diag)
+/* Adds an access that is not as usual: of a repeated instruction, a piece of a vector, or one for which
+ * there is no room.
+ */
+static int add_unusual(struct trace_events *e, struct trace_stream *s,
+		       const struct tact_trace_access *a, struct tact_diag *diag)
 {
-	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
-	bool is_of_rep;
-	const struct tact_trace_access a = {
-		.address = word & WIRE_ADDRESS,
-		.insn = (uint16_t)(s->insn_base + insn),
-		.is_store = (word & WIRE_STORE) != 0,
-		.size = 1u << (word >> WIRE_SIZE_SHIFT & 7),
-	};
+	const bool is_of_rep = is_repeated(s, a);
 
-	/* When QEMU delivers a signal, it stores the registers through the same functions as the
-	 * program, and the plugin hears about it with the number of an old instruction (7.2).
-	 * Accesses that no instruction of the block can have made are left out.
-	 */
-	if (insn >= s->current->block.n_insns ||
-	    (s->n_accesses && a.insn < s->accesses[s->n_accesses - 1].insn))
-		return 0;
-	is_of_rep = is_repeated(s, &a);
 	if (is_of_rep) {
-		s->n_repeated[a.is_store]++;
-		if (is_of_run(s, &a))
+		s->has_repeated = true;
+		s->n_repeated[a->is_store]++;
+		if (is_of_run(s, a))
 			return 0;
-	} else if (a.size == PIECE && s->n_accesses) {
-		const int joined = is_of_vector(e, s, &a);
+	} else if (a->size == PIECE && s->n_accesses) {
+		const int joined = is_of_vector(e, s, a);
 
 		if (joined)
 			return joined < 0 ? trace_no_memory(diag) : 0;
@@ -141,11 +132,38 @@ static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t w
 			      sizeof(*s->accesses)))
 			return trace_no_memory(diag);
 	}
-	s->accesses[s->n_accesses++] = a;
+	s->accesses[s->n_accesses++] = *a;
 	if (is_of_rep) {
 		s->run[s->next_run] = s->n_accesses;
 		s->next_run = (s->next_run + 1) % TRACE_RUNS;
 	}
+	return 0;
+}
+
+static inline int add_access(struct trace_events *e, struct trace_stream *s, uint64_t word,
+			     struct tact_diag *diag)
+{
+	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
+	const size_t n = s->n_accesses;
+	const struct tact_trace_access *last = n ? &s->accesses[n - 1] : NULL;
+	const struct tact_trace_access a = {
+		.address = word & WIRE_ADDRESS,
+		.insn = (uint16_t)(s->insn_base + insn),
+		.is_store = (word & WIRE_STORE) != 0,
+		.size = 1u << (word >> WIRE_SIZE_SHIFT & 7),
+	};
+
+	/* When QEMU delivers a signal, it stores the registers through the same functions as the
+	 * program, and the plugin hears about it with the number of an old instruction (7.2).
+	 * Accesses that no instruction of the block can have made are left out.
+	 */
+	if (insn >= s->current->block.n_insns || (n && a.insn < last->insn))
+		return 0;
+	if (s->is_repeating | s->current->block.is_rep | (n == s->accesses_capacity) ||
+	    (n && a.insn == last->insn))
+		return add_unusual(e, s, &a, diag);
+	s->accesses[n] = a;
+	s->n_accesses = n + 1;
 	return 0;
 }
 
@@ -175,13 +193,17 @@ static uint64_t count_repeats(const struct trace_stream *s)
 	return s->n_repeated[0] ? s->n_repeated[0] / trace_loads_each(&s->pending->block) : 0;
 }
 
+/* Most events are executions, and most follow one of the same thread: then the rest of the event is
+ * as it has to be.
+ */
 static void emit_pending(struct trace_stream *s, struct tact_trace_event *event)
 {
-	fill(s, event, TACT_TRACE_EXEC);
+	if (event->kind != TACT_TRACE_EXEC || event->thread != s->number)
+		fill(s, event, TACT_TRACE_EXEC);
 	event->block = &s->pending->block;
 	event->accesses = s->accesses;
 	event->n_accesses = s->n_accesses;
-	event->repeats = count_repeats(s);
+	event->repeats = s->has_repeated ? count_repeats(s) : 0;
 	event->is_descending = s->is_descending;
 	s->pending = NULL;
 	s->n_accesses = 0;
@@ -222,10 +244,12 @@ static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace
 	s->pending = s->current = entry;
 	s->insn_base = 0;
 	s->is_repeating = false;
-	s->next_run = 0;
-	s->run[0] = s->run[1] = s->run[2] = 0;
-	s->n_repeated[0] = s->n_repeated[1] = 0;
-	s->is_descending = false;
+	if (s->has_repeated) {
+		s->has_repeated = s->is_descending = false;
+		s->next_run = 0;
+		s->run[0] = s->run[1] = s->run[2] = 0;
+		s->n_repeated[0] = s->n_repeated[1] = 0;
+	}
 	return emitted;
 }
 
@@ -255,21 +279,6 @@ static int take_native(struct trace_events *e, struct trace_stream *s, const uin
 	return 1;
 }
 
-static void note_process(struct trace_events *e, uint32_t pid)
-{
-	for (size_t i = 0; i < e->n_pids; i++)
-		if (e->pids[i] == pid)
-			return;
-	if (e->n_pids < TRACE_MAX_PROCESSES)
-		e->pids[e->n_pids++] = pid;
-}
-
-size_t trace_events_processes(const struct trace_events *e, const uint32_t **pids)
-{
-	*pids = e->pids;
-	return e->n_pids;
-}
-
 static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t note,
 		     const uint64_t *words, size_t n, struct tact_trace_event *event,
 		     struct tact_diag *diag)
@@ -282,7 +291,7 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		s->pid = (uint32_t)words[0];
 		s->vcpu = (uint32_t)(words[0] >> 32);
 		s->parent = (uint32_t)words[1];
-		note_process(e, s->pid);
+		trace_note_process(e, s->pid);
 		e->n_threads++;
 		e->n_programs += (words[1] & WIRE_STREAM_FIRST) != 0;
 		fill(s, event, TACT_TRACE_BEGIN);
@@ -436,57 +445,56 @@ static int end_stream(struct trace_events *e, struct tact_trace_event *event)
 	return has_begun;
 }
 
+/* Takes a word that is not an access.  Returns 1 with an event, 0, or < 0. */
+static int take_word(struct trace_events *e, struct trace_stream *s, struct tact_trace_event *event,
+		     struct tact_diag *diag)
+{
+	const uint64_t word = e->piece[e->at];
+	const size_t n = word >> 32 & 0xffff;
+	int status;
+
+	if (s->pending && (word >> 60 & 7) == WIRE_NOTE) {
+		emit_pending(s, event); /* the subject of a note follows it */
+		return 1;
+	}
+	if (n > WIRE_MAX_PAYLOAD)
+		return trace_bad(diag, "a word that is too long");
+	if (n >= e->n_piece - e->at)
+		return keep_partial(e, s, diag);
+	status = take_long(e, s, e->piece + e->at, n, event, diag);
+	e->at += n + 1;
+	return status;
+}
+
 int trace_events_next(struct trace_events *e, struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
 	struct trace_stream *s = e->stream;
-	int status;
+	int status = 0;
 
-	if (s && e->is_end)
+	if (!s)
+		return 0;
+	if (e->is_end)
 		return end_stream(e, event);
-	while (s && e->at < e->n_piece) {
-		const uint64_t word = e->piece[e->at];
-		size_t n;
+	while (!status && e->at < e->n_piece) {
+		const uint64_t *words = e->piece, word = words[e->at];
+		size_t at = e->at;
 
 		if (!(word & WIRE_LONG)) {
-			e->at++;
-			status = s->pending ? add_access(e, s, word, diag) : 0;
-			if (status)
-				return status;
-			continue;
-		}
-		if (word >> 60 == WIRE_LONG >> 60) { /* WIRE_EXEC */
+			/* Accesses follow each other. */
+			while (!status && at < e->n_piece && !(words[at] & WIRE_LONG)) {
+				status = s->pending ? add_access(e, s, words[at], diag) : 0;
+				at++;
+			}
+			e->at = at;
+		} else if (word >> 60 == WIRE_LONG >> 60) { /* WIRE_EXEC */
 			e->at++;
 			status = begin_exec(s, (uint32_t)word, event, diag);
-			if (status)
-				return status;
-			continue;
+		} else {
+			status = take_word(e, s, event, diag);
 		}
-		if (s->pending && (word >> 60 & 7) == WIRE_NOTE) {
-			emit_pending(s, event); /* the subject of a note follows it */
-			return 1;
-		}
-		n = word >> 32 & 0xffff;
-		if (n > WIRE_MAX_PAYLOAD)
-			return trace_bad(diag, "a word that is too long");
-		if (n >= e->n_piece - e->at)
-			return keep_partial(e, s, diag);
-		status = take_long(e, s, e->piece + e->at, n, event, diag);
-		e->at += n + 1;
-		if (status)
-			return status;
 	}
-	return 0;
-}
-
-const struct tact_trace_module *trace_events_module(const struct trace_events *e, uint32_t number)
-{
-	return number && number <= e->n_modules ? &e->modules[number - 1].module : NULL;
-}
-
-struct tact_trace_block *trace_events_block(const struct trace_events *e, uint32_t number)
-{
-	return number < e->n_blocks ? &e->blocks[number]->block : NULL;
+	return status;
 }
 
 const struct tact_trace_block *trace_events_broken(const struct trace_events *e)

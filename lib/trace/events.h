@@ -5,6 +5,8 @@
 #ifndef TACT_TRACE_EVENTS_H
 #define TACT_TRACE_EVENTS_H
 
+#include <pthread.h>
+
 #include "base/hash.h"
 #include "trace/trace.h"
 
@@ -47,9 +49,10 @@ struct trace_stream {
 		*current; /* whose code the accesses are numbered by: pending, or the repetition */
 	uint32_t insn_base;
 	bool is_repeating;
-	/* Accesses of a repeated instruction: its runs, counted from 1, and which one is replaced
-	 * next.
+	/* Accesses of a repeated instruction: whether there are any, its runs, counted from 1, and
+	 * which one is replaced next.
 	 */
+	bool has_repeated;
 	size_t run[TRACE_RUNS];
 	unsigned next_run;
 	uint64_t n_repeated[2]; /* its loads and its stores */
@@ -69,11 +72,15 @@ struct trace_events {
 	enum wire_mode mode;
 	struct trace_stream **streams; /* owned */
 	size_t n_streams, streams_capacity;
+	/* Blocks, modules and processes are looked at by one thread while another one reads the
+	 * trace: what is added is added under the lock, and never moves.
+	 */
+	pthread_mutex_t lock;
 	struct hash block_of;	     /* of blocks, by code and address */
 	struct tact_arena memory;    /* the blocks */
 	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;
-	struct trace_module *modules; /* owned: by number - 1 */
+	struct trace_module **modules; /* owned, as are its members: by number - 1 */
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;
 	uint32_t pids[TRACE_MAX_PROCESSES]; /* of the first processes */
@@ -100,6 +107,9 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t number,
 			const uint64_t *words, size_t n, struct tact_diag *diag);
 
+/* Keeps the number of a process, if it is new and one of the first. */
+void trace_note_process(struct trace_events *e, uint32_t pid);
+
 /* Returns the bytes that QEMU's pieces add up to, for the accesses of each instruction.  NULL: out
  * of memory.
  */
@@ -122,6 +132,53 @@ static inline struct trace_entry *trace_entry_at(const struct trace_stream *s, u
 	const struct trace_page *page = trace_page_at(s, number);
 
 	return page ? page->entries[number % PAGE_BLOCKS] : NULL;
+}
+
+/* An execution as it is in the words: usual, all of it there, and followed by another one. */
+struct trace_glance {
+	struct trace_entry *entry, *next;
+	const uint64_t *words; /* accesses, each of another instruction */
+	size_t n;
+};
+
+/* Looks at the execution whose event would be next.  False: trace_events_next is to be called. */
+static inline bool trace_glance(const struct trace_events *e, struct trace_glance *out)
+{
+	const struct trace_stream *s = e->stream;
+	const uint64_t *word, *end;
+	const struct trace_page *page;
+	uint32_t last = 0, number;
+
+	if (!s || e->is_end || !s->pending || s->n_accesses | s->is_repeating | s->has_repeated)
+		return false;
+	word = e->piece + e->at;
+	end = e->piece + e->n_piece;
+	out->words = word;
+	for (; word < end && !(*word & WIRE_LONG); word++) {
+		const uint32_t insn = (uint32_t)(*word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK) + 1;
+
+		if (insn <= last || insn > s->pending->block.n_insns)
+			return false;
+		last = insn;
+	}
+	if (word == end || *word >> 60 != WIRE_LONG >> 60) /* WIRE_EXEC */
+		return false;
+	number = (uint32_t)*word;
+	page = trace_page_at(s, number);
+	if (!page || page->is_repeated[number % PAGE_BLOCKS / 64] >> number % 64 & 1)
+		return false;
+	out->entry = s->pending;
+	out->next = page->entries[number % PAGE_BLOCKS];
+	out->n = (size_t)(word - out->words);
+	__builtin_prefetch(out->next);
+	return out->next != NULL;
+}
+
+/* Goes on behind it. */
+static inline void trace_glance_take(struct trace_events *e, const struct trace_glance *g)
+{
+	e->stream->pending = e->stream->current = g->next;
+	e->at += g->n + 1;
 }
 
 #endif /* TACT_TRACE_EVENTS_H */

@@ -302,7 +302,7 @@ out:
 bool trace_child_is_over(struct trace_child *child)
 {
 	if (child->keeper > 0 && process_wait(child->keeper, NULL, WNOHANG))
-		child->keeper = 0;
+		__atomic_store_n(&child->keeper, 0, __ATOMIC_RELEASE);
 	return !child->keeper;
 }
 
@@ -316,8 +316,10 @@ void trace_child_summary(const struct trace_child *child, struct tact_trace_summ
 
 void trace_child_stop(const struct trace_child *child)
 {
-	if (child->keeper > 0)
-		kill(child->keeper, SIGTERM);
+	const pid_t keeper = __atomic_load_n(&child->keeper, __ATOMIC_ACQUIRE);
+
+	if (keeper > 0)
+		kill(keeper, SIGTERM);
 }
 
 void trace_child_finish(struct trace_child *child)

@@ -4,37 +4,20 @@
  */
 #include "trace/native_blocks.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "trace/native_maps.h"
 #include "trace/native_run.h"
 
-enum { MAX_INSNS = 512, MAX_BYTES = WIRE_MAX_BLOCK_BYTES - 16, MAX_MODULES = 65000 };
+enum { MAX_INSNS = 512, MAX_BYTES = WIRE_MAX_BLOCK_BYTES - 16 };
 
 struct known_block {
 	uint64_t address;
 	const uint8_t *code; /* in the arena */
 	uint32_t code_size, n_insns, last_offset, module;
 	bool is_rep;
-};
-
-struct known_module {
-	uint64_t begin, end, offset;
-	char *path; /* owned */
-};
-
-struct mapping {
-	uint64_t begin, end;
-	uint32_t module;
-};
-
-struct process {
-	uint32_t pid;
-	struct mapping *maps; /* owned, sorted */
-	size_t n_maps, maps_capacity;
 };
 
 struct stream {
@@ -57,10 +40,7 @@ struct native_blocks {
 	size_t n_blocks, blocks_capacity;
 	struct hash block_of;
 	struct tact_arena memory;
-	struct known_module *modules; /* owned */
-	size_t n_modules, modules_capacity;
-	struct process *processes; /* owned */
-	size_t n_processes, processes_capacity;
+	struct native_maps maps;
 	struct stream **streams; /* owned */
 	size_t n_streams, streams_capacity;
 	uint32_t next_number;
@@ -108,14 +88,11 @@ void native_blocks_destroy(struct native_blocks *b)
 		return;
 	for (size_t i = 0; i < b->n_streams; i++)
 		destroy_stream(b->streams[i]);
-	for (size_t i = 0; i < b->n_modules; i++)
-		free(b->modules[i].path);
-	for (size_t i = 0; i < b->n_processes; i++)
-		free(b->processes[i].maps);
+	native_maps_fini(&b->maps);
 	tact_arena_reset(&b->memory);
 	hash_free(&b->block_of);
 	free(b->streams);
-	FREE_ALL(b->blocks, b->modules, b->processes, b->accesses, b);
+	FREE_ALL(b->blocks, b->accesses, b);
 }
 
 /* ---- words ---- */
@@ -162,14 +139,14 @@ static int mark(uint8_t **marks, size_t *n, size_t *capacity, size_t i)
 
 static int put_module(struct native_blocks *b, struct stream *s, uint32_t number)
 {
-	const struct known_module *m;
+	const struct native_module *m;
 	uint64_t words[1 + WIRE_MODULE_WORDS];
 	int status = number ? mark(&s->modules, &s->n_modules, &s->modules_capacity, number) : 0;
 	size_t n;
 
 	if (status <= 0)
 		return status;
-	m = &b->modules[number - 1];
+	m = &b->maps.modules[number - 1];
 	n = strlen(m->path);
 	words[0] = wire_word(WIRE_MODULE, WIRE_MODULE_WORDS + wire_words_of((unsigned)n), number);
 	words[1] = m->begin;
@@ -199,73 +176,9 @@ static int put_block(struct native_blocks *b, struct stream *s, uint32_t number)
 	return status < 0 ? status : put_bytes(s, k->code, k->code_size);
 }
 
-/* ---- modules ---- */
-
-static uint32_t intern_module(struct native_blocks *b, const struct known_module *like)
-{
-	for (size_t i = b->n_modules; i-- > 0;) {
-		const struct known_module *m = &b->modules[i];
-
-		if (m->begin == like->begin && m->end == like->end && m->offset == like->offset &&
-		    !strcmp(m->path, like->path))
-			return (uint32_t)i + 1;
-	}
-	if (b->n_modules >= MAX_MODULES ||
-	    tact_grow(&b->modules, &b->modules_capacity, b->n_modules + 1, sizeof(*b->modules)))
-		return 0;
-	b->modules[b->n_modules] = *like;
-	b->modules[b->n_modules].path = strdup(like->path);
-	return b->modules[b->n_modules].path ? (uint32_t)++b->n_modules : 0;
-}
-
-static struct process *find_process(struct native_blocks *b, uint32_t pid)
-{
-	for (size_t i = 0; i < b->n_processes; i++)
-		if (b->processes[i].pid == pid)
-			return &b->processes[i];
-	if (tact_grow(&b->processes, &b->processes_capacity, b->n_processes + 1,
-		      sizeof(*b->processes)))
-		return NULL;
-	b->processes[b->n_processes] = (struct process){.pid = pid};
-	return &b->processes[b->n_processes++];
-}
-
 int native_blocks_maps(struct native_blocks *b, uint32_t pid, char *text, size_t size)
 {
-	struct process *p = find_process(b, pid);
-	char *line = text, *end;
-
-	if (!p)
-		return -TACT_E_NOMEM;
-	p->n_maps = 0;
-	for (; line < text + size && (end = memchr(line, '\n', (size_t)(text + size - line)));
-	     line = end + 1) {
-		struct known_module m = {0};
-		int path_at = 0;
-		char right;
-
-		*end = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%*c%c%*c %" SCNx64 " %*s %*s %n",
-			   &m.begin, &m.end, &right, &m.offset, &path_at) < 4 ||
-		    right != 'x' || !path_at || line[path_at] != '/' ||
-		    strlen(line + path_at) >= WIRE_MAX_PATH)
-			continue;
-		m.path = line + path_at;
-		if (tact_grow(&p->maps, &p->maps_capacity, p->n_maps + 1, sizeof(*p->maps)))
-			return -TACT_E_NOMEM;
-		p->maps[p->n_maps++] = (struct mapping){m.begin, m.end, intern_module(b, &m)};
-	}
-	return 0;
-}
-
-static uint32_t module_at(struct native_blocks *b, uint32_t pid, uint64_t address)
-{
-	const struct process *p = find_process(b, pid);
-
-	for (size_t i = 0; p && i < p->n_maps; i++)
-		if (address >= p->maps[i].begin && address < p->maps[i].end)
-			return p->maps[i].module;
-	return 0;
+	return native_maps_read(&b->maps, pid, text, size);
 }
 
 /* ---- blocks ---- */
@@ -341,7 +254,7 @@ static int flush(struct native_blocks *b)
 		.n_insns = b->n_insns,
 		.last_offset = b->last_offset,
 		.is_rep = b->is_rep,
-		.module = b->n_insns ? module_at(b, b->stream->pid, b->address) : 0,
+		.module = b->n_insns ? native_maps_find(&b->maps, b->stream->pid, b->address) : 0,
 	};
 	/* Where a window begins and ends is no place where a block does. */
 	const bool is_cut = b->mode == WIRE_COUNT && b->is_cut;
@@ -367,7 +280,7 @@ static int repeat(struct native_blocks *b, const struct tact_insn *insn, uint64_
 		.code_size = insn->length,
 		.n_insns = 1,
 		.is_rep = true,
-		.module = module_at(b, b->stream->pid, b->state.pc),
+		.module = native_maps_find(&b->maps, b->stream->pid, b->state.pc),
 	};
 
 	if (times <= 1 || b->mode == WIRE_COUNT)

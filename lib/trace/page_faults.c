@@ -57,9 +57,10 @@ static bool has(const struct faults *f, uint64_t key)
 	return *place_of(f, key) == key;
 }
 
-enum fault faults_touch(struct faults *f, uint64_t address, bool is_store)
+enum fault faults_touch(struct faults *f, uint32_t process, uint64_t address, bool is_store)
 {
-	const uint64_t page = address / FAULTS_PAGE;
+	/* Pages have 36 bits; after a fork, a process has none of its own. */
+	const uint64_t page = address / FAULTS_PAGE ^ (uint64_t)process << 40;
 	const uint64_t own = page << 1 | 1, group = (page / AROUND + 1) << 1;
 
 	if (!make_room(f) || has(f, own) || (!is_store && has(f, group)))

@@ -23,10 +23,10 @@ struct faults {
 
 void faults_fini(struct faults *f);
 
-/* Touches an address.  A page is fresh when it is first stored to.  One that is first read belongs
+/* Touches an address of a process.  A page is fresh when it is first stored to.  One that is first read belongs
  * to a file: Linux maps 64 KiB around it.  Without memory, which `has_failed` says, or beyond half a
  * million pages, nothing is a fault.
  */
-enum fault faults_touch(struct faults *f, uint64_t address, bool is_store);
+enum fault faults_touch(struct faults *f, uint32_t process, uint64_t address, bool is_store);
 
 #endif /* TRACE_PAGE_FAULTS_H */

@@ -53,6 +53,20 @@ static double each(double start, double n, int hundredths)
 	return start + n * hundredths / 100;
 }
 
+/* Returns the cycles of a copy or a fill that has a way of its own because it is so short; 0: it has
+ * none.
+ */
+static int briefly(const struct arch_params *p, bool is_copy, unsigned element, double bytes)
+{
+	if (element == 1)
+		return bytes > p->rep_short_bytes ? 0
+		       : is_copy		  ? p->rep_short_copy
+						  : p->rep_short_fill;
+	if (is_copy)
+		return bytes > p->rep_brief_copies ? 0 : p->rep_brief_copy;
+	return bytes > p->rep_brief_fills ? 0 : p->rep_brief_fill;
+}
+
 /* A copy or a fill from lower to higher addresses; n elements. */
 static double move_up(const struct arch_params *p, struct repeat r,
 		      const struct tact_trace_event *event, double lines)
@@ -60,14 +74,15 @@ static double move_up(const struct arch_params *p, struct repeat r,
 	const bool is_copy = r.kind == REPEAT_COPY;
 	const double n = (double)event->repeats, bytes = n * r.element;
 	const int few = is_copy ? p->rep_few_copies : p->rep_few_fills,
-		  brief = is_copy ? p->rep_short_copy : p->rep_short_fill;
+		  brief = briefly(p, is_copy, r.element, bytes),
+		  ahead = !is_copy && p->rep_fill_ahead ? p->rep_fill_ahead : p->rep_ahead;
 	double start = is_copy ? p->rep_copy_start : p->rep_fill_start, rate = p->rep_rate, rest;
 	uint64_t from, to;
 
 	find_places(event, &from, &to);
 	if (is_copy && (to - from) % LOW && (to - from) % LOW < (uint64_t)p->rep_close)
 		return each(p->rep_close_start, n, p->rep_close_each) + lines;
-	if (r.element == 1 && brief && bytes <= p->rep_short_bytes)
+	if (brief)
 		return brief + lines;
 	if (n <= few && (r.element > 1 || !is_copy))
 		return each(p->rep_few_start, n, p->rep_few_each) + lines;
@@ -78,7 +93,15 @@ static double move_up(const struct arch_params *p, struct repeat r,
 	if (is_copy && (to - from) % (uint64_t)p->rep_align)
 		rate = p->rep_shifted_rate;
 	rest = bytes / rate > lines ? bytes / rate : lines;
-	return start + bytes / p->rep_ahead > rest ? start + bytes / p->rep_ahead : rest;
+	return start + bytes / ahead > rest ? start + bytes / ahead : rest;
+}
+
+/* rep cmpsb on a core that compares many bytes at once. */
+static double compare_bytes(const struct arch_params *p, double n)
+{
+	if (n <= p->rep_compare_bytes)
+		return p->rep_compare_brief;
+	return p->rep_compare_start + n / p->rep_compare_rate;
 }
 
 static double one_by_one(const struct arch_params *p, struct repeat r, double n)
@@ -89,6 +112,8 @@ static double one_by_one(const struct arch_params *p, struct repeat r, double n)
 		if (p->rep_byte_scan)
 			return each(0, n, p->rep_byte_scan);
 	}
+	if (r.element == 1 && r.kind == REPEAT_COMPARE && p->rep_compare_rate)
+		return compare_bytes(p, n);
 	switch (r.kind) {
 	case REPEAT_LOAD:
 		return each(p->rep_slow_start, n, p->rep_load);

@@ -14,34 +14,9 @@
 #include "code/likeness.h"
 #include "isa/isa.h"
 #include "obj/obj.h"
-#include "trace/result.h"
+#include "trace/diff_parts.h"
 
-enum { NONE = -1 };
-
-/* A function or a block of one side. */
-struct part {
-	const struct tact_result_row *row;
-	uint64_t key;	  /* of a block: its content; of a function with a name: its stem */
-	uint64_t place;	  /* of a function: its file's name */
-	uint64_t content; /* of a function without a name */
-	int64_t match;	  /* number of its row in the comparison; NONE: it has none yet */
-};
-
-struct side {
-	struct part *functions, *blocks; /* owned */
-	size_t n_functions, n_blocks;
-};
-
-struct diff_table {
-	struct diff_row *items; /* owned */
-	size_t n, capacity;
-};
-
-struct tact_diff {
-	const struct tact_result *results[2];
-	struct side sides[2];
-	struct diff_table functions, blocks;
-};
+enum { NONE = -1, TELLING = 12 /* bytes of a block */ };
 
 /* ---- content ---- */
 
@@ -111,8 +86,9 @@ static uint64_t place_key(const struct tact_result_row *row)
 	return code_mix(hash_string(row->function), hash_string(row->module));
 }
 
-/* Finds the content of functions without a name: that of their block with the most cycles.  The
- * rows are sorted, so that it is the first one.
+/* Finds the content of functions: that of their block with the most cycles.  The rows are sorted, so
+ * that it is the first one.  That of a function with a name is for one without, of the same program
+ * without symbols; short blocks are alike in many functions.
  */
 static int find_content(struct side *s)
 {
@@ -128,7 +104,8 @@ static int find_content(struct side *s)
 	for (size_t i = 0; i < s->n_functions && !status; i++) {
 		const uint32_t *slot = table_at(&t, place_key(s->functions[i].row));
 
-		if (!is_named(s->functions[i].row) && *slot)
+		if (*slot && (!is_named(s->functions[i].row) ||
+			      s->blocks[*slot - 1].row->code_size >= TELLING))
 			s->functions[i].content = s->blocks[*slot - 1].key;
 	}
 	table_destroy(&t);
@@ -213,7 +190,8 @@ static int match_functions(struct tact_diff *d, enum pass pass)
 		const uint32_t *slot = key ? table_at(&t, key) : NULL;
 
 		q = slot && *slot ? &b->functions[*slot - 1] : NULL;
-		if (!q || q->match != NONE)
+		if (!q || q->match != NONE ||
+		    (pass == BY_CONTENT && is_named(p->row) && is_named(q->row)))
 			continue;
 		p->match = q->match = add_row(&d->functions);
 		if (p->match < 0) {
@@ -477,93 +455,6 @@ int tact_diff_get_row(const struct tact_diff *d, enum tact_result_kind kind, siz
 	}
 	row.function = x->function;
 	return tact_fill(out, &row, sizeof(row));
-}
-
-/* ---- instructions ---- */
-
-struct insns {
-	struct tact_diff_insn *items; /* owned */
-	size_t n, capacity;
-};
-
-static int count_insn(struct insns *x, const char *mnemonic, unsigned side, uint64_t n)
-{
-	for (size_t i = 0; i < x->n; i++) {
-		if (strcmp(x->items[i].mnemonic, mnemonic) != 0)
-			continue;
-		x->items[i].executed[side] += n;
-		return 0;
-	}
-	if (tact_grow(&x->items, &x->capacity, x->n + 1, sizeof(*x->items)))
-		return -TACT_E_NOMEM;
-	x->items[x->n] = (struct tact_diff_insn){.executed = {0, 0}};
-	strcpy(x->items[x->n].mnemonic, mnemonic);
-	x->items[x->n++].executed[side] = n;
-	return 0;
-}
-
-static int count_block(struct insns *x, const struct tact_result_row *row, unsigned side)
-{
-	char text[160], mnemonic[sizeof(((struct tact_diff_insn *)0)->mnemonic)];
-	size_t at = 0;
-
-	while (at < row->code_size) {
-		struct tact_insn insn;
-		const int n = tact_isa_decode(row->isa, &insn, row->code + at, row->code_size - at);
-
-		if (n <= 0 ||
-		    tact_isa_format(row->isa, row->code + at, (size_t)n, 0, text, sizeof(text)) < 0)
-			return 0;
-		row->isa->cut_mnemonic(mnemonic, sizeof(mnemonic), text);
-		if (count_insn(x, mnemonic, side, row->executions))
-			return -TACT_E_NOMEM;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
-static uint64_t distance(const struct tact_diff_insn *x)
-{
-	return x->executed[0] > x->executed[1] ? x->executed[0] - x->executed[1]
-					       : x->executed[1] - x->executed[0];
-}
-
-static int compare_insns(const void *a, const void *b)
-{
-	const struct tact_diff_insn *x = a, *y = b;
-
-	if (distance(x) != distance(y))
-		return distance(x) > distance(y) ? -1 : 1;
-	return strcmp(x->mnemonic, y->mnemonic);
-}
-
-long tact_diff_get_insns(const struct tact_diff *d, size_t function, struct tact_diff_insn *out,
-			 size_t capacity)
-{
-	struct insns x = {0};
-	long n;
-
-	if (!d || (function != TACT_NO_ROW && function >= d->functions.n) || (capacity && !out))
-		return -TACT_E_INVAL;
-	for (unsigned k = 0; k < 2; k++) {
-		for (size_t i = 0; i < d->sides[k].n_blocks; i++) {
-			const struct part *p = &d->sides[k].blocks[i];
-
-			if (function != TACT_NO_ROW && p->match != (int64_t)function)
-				continue;
-			if (count_block(&x, p->row, k)) {
-				free(x.items);
-				return -TACT_E_NOMEM;
-			}
-		}
-	}
-	if (x.n)
-		qsort(x.items, x.n, sizeof(*x.items), compare_insns);
-	for (size_t i = 0; i < x.n && i < capacity; i++)
-		out[i] = x.items[i];
-	n = (long)x.n;
-	free(x.items);
-	return n;
 }
 
 const struct tact_result *tact_diff_side(const struct tact_diff *d, unsigned side)

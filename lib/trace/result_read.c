@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "trace/result.h"
+#include "trace/result_members.h"
 
 #include <tact-program/tracing.h>
 
@@ -40,69 +41,6 @@ static int bad(struct reader *x, const char *what)
 	return tact_fail_at(x->diag, TACT_E_FORMAT, x->line, 0, "%s", what);
 }
 
-/* ---- members ---- */
-
-static double number(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-	const double d = json_is_number(v) ? json_number_value(v) : 0;
-
-	return isfinite(d) && d > 0 ? d : 0;
-}
-
-static uint64_t whole(const json_t *object, const char *key)
-{
-	const json_t *v = json_object_get(object, key);
-
-	return json_is_integer(v) && json_integer_value(v) > 0 ? (uint64_t)json_integer_value(v)
-							       : 0;
-}
-
-static uint32_t small(const json_t *object, const char *key)
-{
-	const uint64_t n = whole(object, key);
-
-	return n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
-}
-
-static bool flag(const json_t *object, const char *key)
-{
-	return json_is_true(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	const char *s = json_string_value(json_object_get(object, key));
-
-	return s ? s : "";
-}
-
-static uint64_t address(const json_t *object)
-{
-	const char *s = text(object, "address");
-
-	return !strncmp(s, "0x", 2) ? strtoull(s, NULL, 16) : 0;
-}
-
-static void read_ports(const json_t *object, double ports[TACT_MAX_PORTS])
-{
-	const json_t *of = json_object_get(object, "ports");
-	char key[4];
-
-	for (unsigned i = 0; i < TACT_MAX_PORTS; i++) {
-		snprintf(key, sizeof(key), "%u", i);
-		ports[i] = number(of, key);
-	}
-}
-
-static void read_stalls(const json_t *object, double stalls[TACT_N_STALLS])
-{
-	const json_t *of = json_object_get(object, "stalls");
-
-	for (unsigned i = 0; i < TACT_N_STALLS; i++)
-		stalls[i] = number(of, result_stall_column((enum tact_stall)i));
-}
-
 /* ---- objects ---- */
 
 static int read_totals(struct reader *x, const json_t *o)
@@ -114,27 +52,33 @@ static int read_totals(struct reader *x, const json_t *o)
 	x->has_totals = true;
 	if (!json_is_number(json_object_get(o, "cycles")))
 		return bad(x, "totals without cycles");
-	info->arch = result_string(x->r, text(o, "arch"));
-	info->command = result_string(x->r, text(o, "command"));
-	info->is_exact = flag(o, "exact");
-	info->has_caches = flag(o, "caches");
-	info->has_branches = flag(o, "branches");
-	info->is_partial = flag(o, "partial");
-	t->cycles = number(o, "cycles");
-	t->error = number(o, "error");
-	t->windows = (uint32_t)whole(o, "windows");
-	t->user_seconds = number(o, "user_seconds");
-	t->hertz = number(o, "hertz");
-	t->is_measured = flag(o, "measured");
-	t->instructions = whole(o, "instructions");
-	t->executions = whole(o, "executions");
-	t->simulated = whole(o, "simulated");
-	t->unknown = whole(o, "unknown");
-	t->system_calls = whole(o, "system_calls");
-	t->n_threads = small(o, "threads");
-	t->accesses = whole(o, "accesses");
-	t->branches = whole(o, "executed_branches");
-	t->mispredicted = whole(o, "mispredicted");
+	info->arch = result_string(x->r, member_text(o, "arch"));
+	info->command = result_string(x->r, member_text(o, "command"));
+	info->is_exact = member_flag(o, "exact");
+	info->has_caches = member_flag(o, "caches");
+	info->has_branches = member_flag(o, "branches");
+	info->is_partial = member_flag(o, "partial");
+	t->cycles = member_number(o, "cycles");
+	t->error = member_number(o, "error");
+	t->windows = (uint32_t)member_whole(o, "windows");
+	t->user_seconds = member_number(o, "user_seconds");
+	t->hertz = member_number(o, "hertz");
+	t->is_measured = member_flag(o, "measured");
+	t->instructions = member_whole(o, "instructions");
+	t->executions = member_whole(o, "executions");
+	t->simulated = member_whole(o, "simulated");
+	t->unknown = member_whole(o, "unknown");
+	t->system_calls = member_whole(o, "system_calls");
+	t->n_threads = member_small(o, "threads");
+	t->accesses = member_whole(o, "accesses");
+	t->branches = member_whole(o, "executed_branches");
+	t->mispredicted = member_whole(o, "mispredicted");
+	t->followed = json_object_get(o, "followed_branches")
+			      ? member_whole(o, "followed_branches")
+			      : t->branches; /* of an earlier version */
+	t->tlb_misses = member_whole(o, "tlb_misses");
+	t->page_walks = member_whole(o, "page_walks");
+	t->page_faults = member_whole(o, "page_faults");
 	for (size_t i = 0; i < 3; i++) {
 		const json_t *m = json_array_get(misses, i);
 
@@ -142,8 +86,8 @@ static int read_totals(struct reader *x, const json_t *o)
 				       ? (uint64_t)json_integer_value(m)
 				       : 0;
 	}
-	read_ports(o, t->uops);
-	read_stalls(o, t->stalls);
+	member_ports(o, t->uops);
+	member_stalls(o, t->stalls);
 	return info->arch && info->command ? 0 : -TACT_E_NOMEM;
 }
 
@@ -164,7 +108,7 @@ static uint32_t read_bottlenecks(const json_t *o)
 
 static int read_code(struct reader *x, struct tact_result_row *row, const json_t *o)
 {
-	const char *hex = text(o, "hex");
+	const char *hex = member_text(o, "hex");
 	const size_t size = strlen(hex);
 	size_t wrong;
 	uint8_t *code;
@@ -186,7 +130,7 @@ static int read_code(struct reader *x, struct tact_result_row *row, const json_t
 static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kind)
 {
 	struct tact_result_row *row;
-	uint64_t line = whole(o, "line");
+	uint64_t line = member_whole(o, "line");
 	const char *symbol;
 
 	if (++x->n_rows > MAX_ROWS)
@@ -195,37 +139,37 @@ static int read_row(struct reader *x, const json_t *o, enum tact_result_kind kin
 	row = result_add(x->r, kind);
 	if (!row)
 		return -TACT_E_NOMEM;
-	row->module = result_string(x->r, text(o, "module"));
-	symbol = text(o, "symbol"); /* of a function whose name is mangled */
-	row->function = result_string(x->r, *symbol ? symbol : text(o, "function"));
-	row->source = result_string(x->r, text(o, "source"));
+	row->module = result_string(x->r, member_text(o, "module"));
+	symbol = member_text(o, "symbol"); /* of a function whose name is mangled */
+	row->function = result_string(x->r, *symbol ? symbol : member_text(o, "function"));
+	row->source = result_string(x->r, member_text(o, "source"));
 	if (!row->module || !row->function || !row->source) {
 		row->module = row->function = row->source = "";
 		return -TACT_E_NOMEM;
 	}
 	row->line = line > 0x7fffffff ? 0 : (int)line;
-	row->address = address(o);
-	row->thread = small(o, "thread");
-	row->process = small(o, "process");
-	row->executions = whole(o, "executions");
-	row->instructions = whole(o, "instructions");
-	row->cycles = number(o, "cycles");
-	row->bound = number(o, "bound");
-	row->unknown = whole(o, "unknown");
+	row->address = member_address(o);
+	row->thread = member_small(o, "thread");
+	row->process = member_small(o, "process");
+	row->executions = member_whole(o, "executions");
+	row->instructions = member_whole(o, "instructions");
+	row->cycles = member_number(o, "cycles");
+	row->bound = member_number(o, "bound");
+	row->unknown = member_whole(o, "unknown");
 	row->bottlenecks = read_bottlenecks(o);
-	read_ports(o, row->uops);
-	read_stalls(o, row->stalls);
+	member_ports(o, row->uops);
+	member_stalls(o, row->stalls);
 	return kind == TACT_RESULT_BLOCK ? read_code(x, row, o) : 0;
 }
 
 /* Call paths come in order, callers first. */
 static int read_call(struct reader *x, const json_t *o)
 {
-	const char *symbol = text(o, "symbol");
-	const uint64_t caller = whole(o, "caller");
+	const char *symbol = member_text(o, "symbol");
+	const uint64_t caller = member_whole(o, "caller");
 	struct tact_result_call *c;
 
-	if (whole(o, "number") != x->r->n_calls + 1 || caller > x->r->n_calls)
+	if (member_whole(o, "number") != x->r->n_calls + 1 || caller > x->r->n_calls)
 		return bad(x, "a call out of order");
 	if (++x->n_rows > MAX_ROWS)
 		return tact_fail_at(x->diag, TACT_E_LIMIT, x->line, 0, "more than %d rows",
@@ -233,18 +177,18 @@ static int read_call(struct reader *x, const json_t *o)
 	c = result_add_call(x->r);
 	if (!c)
 		return -TACT_E_NOMEM;
-	c->module = result_string(x->r, text(o, "module"));
-	c->function = result_string(x->r, *symbol ? symbol : text(o, "function"));
+	c->module = result_string(x->r, member_text(o, "module"));
+	c->function = result_string(x->r, *symbol ? symbol : member_text(o, "function"));
 	if (!c->module || !c->function) {
 		c->module = c->function = "";
 		return -TACT_E_NOMEM;
 	}
 	c->parent = caller ? (size_t)caller - 1 : TACT_NO_ROW;
 	c->depth = caller ? x->r->calls[c->parent].depth + 1 : 0;
-	c->calls = whole(o, "calls");
-	c->instructions = whole(o, "instructions");
-	c->cycles = number(o, "cycles");
-	c->self = number(o, "self");
+	c->calls = member_whole(o, "calls");
+	c->instructions = member_whole(o, "instructions");
+	c->cycles = member_number(o, "cycles");
+	c->self = member_number(o, "self");
 	return 0;
 }
 
@@ -273,7 +217,7 @@ static int read_slices(struct reader *x, const json_t *o)
 		if (!s)
 			return -TACT_E_NOMEM;
 		*s = (struct result_slice){
-			.thread = small(o, "thread"),
+			.thread = member_small(o, "thread"),
 			.call = call && call <= x->r->n_calls ? (uint32_t)call - 1 : RESULT_NO_CALL,
 			.cycles = (double)element(course, "cycles", i),
 			.instructions = element(course, "instructions", i),
@@ -303,7 +247,7 @@ static int read_object(struct reader *x, const json_t *o)
 {
 	static const char *const kinds[TACT_N_RESULT_KINDS] = {"function", "block", "line",
 							       "thread"};
-	const char *s = text(o, "schema"), *kind = text(o, "kind");
+	const char *s = member_text(o, "schema"), *kind = member_text(o, "kind");
 
 	if (strcmp(s, schema) != 0)
 		return strncmp(s, schema, sizeof(schema) - 2)

@@ -104,10 +104,15 @@ static void put_totals(struct json *json, const struct tact_result *r)
 		for (unsigned i = 0; i < 3; i++)
 			json_put_count(json, NULL, t->misses[i]);
 		json_end(json);
+		json_put_count(json, "tlb_misses", t->tlb_misses);
+		json_put_count(json, "page_walks", t->page_walks);
+		if (!t->windows)
+			json_put_count(json, "page_faults", t->page_faults);
 	}
 	if (info->has_branches) {
 		json_put_count(json, "executed_branches", t->branches);
 		json_put_count(json, "mispredicted", t->mispredicted);
+		json_put_count(json, "followed_branches", t->followed);
 	}
 	put_uops(json, t->uops, t->stalls);
 	json_end_line(json);

@@ -26,19 +26,6 @@ struct sample {
 	const struct tact_trace_block *block; /* owned by the trace */
 };
 
-struct sampled_thread {
-	uint32_t thread, pid, process; /* number, counted from 1 */
-	unsigned left;		       /* executions up to the next sample */
-	unsigned step;
-	struct sample *samples; /* owned */
-	size_t n, capacity;
-};
-
-struct samples {
-	struct sampled_thread *threads; /* owned */
-	size_t n, capacity, last;
-};
-
 int samples_create(struct samples **out)
 {
 	*out = calloc(1, sizeof(**out));

@@ -23,7 +23,7 @@ struct tact_trace {
 	struct trace_listing *listing; /* or text, */
 	struct trace_native *native;   /* or a program that runs natively */
 	struct trace_events *events;
-	bool is_done;
+	bool is_done;  /* set by the thread that reads, and seen by others */
 	int failure;   /* the status that ended it */
 	int64_t start; /* when the program was started; 0: it was not */
 };
@@ -208,8 +208,7 @@ static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct ta
 	}
 }
 
-/* For an event of our own size. */
-static int next_event(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
+int trace_next(struct tact_trace *t, struct tact_trace_event *event, struct tact_diag *diag)
 {
 	struct trace_piece piece;
 	int status;
@@ -222,7 +221,7 @@ static int next_event(struct tact_trace *t, struct tact_trace_event *event, stru
 			break;
 		status = next_piece(t, &piece, diag);
 		if (!status)
-			t->is_done = true;
+			__atomic_store_n(&t->is_done, true, __ATOMIC_RELEASE);
 		if (status > 0)
 			status = trace_events_feed(t->events, &piece, diag);
 		if (status < 0 || t->is_done)
@@ -240,9 +239,8 @@ int tact_trace_next(struct tact_trace *t, struct tact_trace_event *event, struct
 
 	if (!t || !tact_can_fill(event))
 		return tact_fail(diag, TACT_E_INVAL, "no trace, or no event");
-	if (event->size == sizeof(*event))
-		return next_event(t, event, diag);
-	status = next_event(t, &whole, diag);
+	/* The caller may have left anything in it. */
+	status = trace_next(t, &whole, diag);
 	if (status > 0)
 		tact_fill(event, &whole, sizeof(whole));
 	return status;
@@ -270,7 +268,7 @@ int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *arg, u
 		if (++n % PROGRESS_PIECES == 0 && progress && progress(arg, words))
 			tact_trace_stop(t);
 	}
-	t->is_done = true;
+	__atomic_store_n(&t->is_done, true, __ATOMIC_RELEASE);
 	finished = trace_writer_finish(writer, status < 0, status < 0 ? NULL : diag);
 	return status < 0 ? status : finished;
 }
@@ -296,9 +294,19 @@ int64_t trace_get_start(const struct tact_trace *t)
 	return t->start;
 }
 
+struct trace_events *trace_get_events(const struct tact_trace *t)
+{
+	return t->events;
+}
+
+bool trace_is_tied(const struct tact_trace *t)
+{
+	return t->native != NULL; /* ptrace */
+}
+
 bool trace_has_ended(const struct tact_trace *t)
 {
-	return t->is_done;
+	return __atomic_load_n(&t->is_done, __ATOMIC_ACQUIRE);
 }
 
 enum tact_trace_mode tact_trace_get_mode(const struct tact_trace *t)

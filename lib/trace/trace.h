@@ -44,12 +44,21 @@ void trace_live_summary(const struct trace_live *live, struct tact_trace_summary
 
 /* ---- session.c ---- */
 
+/* As tact_trace_next, for who keeps the event from call to call, and does not change it. */
+int trace_next(struct tact_trace *trace, struct tact_trace_event *event, struct tact_diag *diag);
+
 /* Gets the processes so far, at most TRACE_MAX_PROCESSES.  Returns how many there are. */
 enum { TRACE_MAX_PROCESSES = 64 };
 size_t trace_get_processes(const struct tact_trace *trace, const uint32_t **pids);
 
 /* Returns when the program was started, in seconds; 0 for a recording. */
 int64_t trace_get_start(const struct tact_trace *trace);
+
+/* Returns whether only the thread that opened the trace can read it. */
+bool trace_is_tied(const struct tact_trace *trace);
+
+/* Returns what makes events of its words: 0 from trace_events_next means that trace_next is to be asked. */
+struct trace_events *trace_get_events(const struct tact_trace *trace);
 
 /* Returns whether nothing more will come. */
 bool trace_has_ended(const struct tact_trace *trace);
@@ -137,7 +146,7 @@ void trace_listing_destroy(struct trace_listing *listing); /* NULL is allowed */
 
 struct trace_events;
 
-size_t trace_events_processes(const struct trace_events *events, const uint32_t **pids);
+size_t trace_events_processes(struct trace_events *events, const uint32_t **pids);
 int trace_events_create(struct trace_events **out, enum wire_mode mode);
 void trace_events_destroy(struct trace_events *events); /* NULL is allowed */
 
@@ -146,9 +155,9 @@ int trace_events_feed(struct trace_events *events, const struct trace_piece *pie
 		      struct tact_diag *diag);
 int trace_events_next(struct trace_events *events, struct tact_trace_event *event,
 		      struct tact_diag *diag);
-const struct tact_trace_module *trace_events_module(const struct trace_events *events,
-						    uint32_t number);
-struct tact_trace_block *trace_events_block(const struct trace_events *events, uint32_t number);
+/* These two, and trace_events_processes, may be called while another thread reads the trace. */
+const struct tact_trace_module *trace_events_module(struct trace_events *events, uint32_t number);
+struct tact_trace_block *trace_events_block(struct trace_events *events, uint32_t number);
 /* Returns the block whose last instruction QEMU does not know, if a thread ended there; or NULL. */
 const struct tact_trace_block *trace_events_broken(const struct trace_events *events);
 void trace_events_summary(const struct trace_events *events, struct tact_trace_summary *out);

@@ -19,14 +19,10 @@
 #include "base/base.h"
 #include "trace/engine.h"
 
-enum {
-	FEWEST = 50, /* instructions of a window that counts */
-	LEARNED = 16 /* executions after which the predictor may be blamed for a branch */
-};
+enum { FEWEST = 50 }; /* instructions of a window that counts */
 
 void engine_windows_fini(struct engine_windows *w)
 {
-	reuse_fini(&w->reuse);
 	FREE_ALL(w->list, w->shares, w->slots);
 }
 
@@ -50,9 +46,7 @@ static int begin(struct engine_thread *t, const struct tact_trace_event *event)
 						 .first = w->n_shares};
 	w->is_on = w->is_open = true;
 	t->state = ENGINE_WARMING;
-	t->n_executed = 0; /* where it comes from is not known */
-	t->depth = 0;
-	return t->caches ? reuse_begin(&w->reuse) : 0;
+	return 0;
 }
 
 /* Ends a window; one that hardly has instructions is left out. */
@@ -114,13 +108,6 @@ void engine_window_time(struct tact_cycles *c, const struct tact_trace_event *ev
 
 void engine_window_execute(struct engine_thread *t, uint32_t code, unsigned n_insns, bool is_seen)
 {
-	const struct engine_code *x = &t->owner->codes[code];
-
-	t->is_lost = x->branch.flow == TACT_FLOW_RETURN && !t->depth;
-	if (x->branch.flow == TACT_FLOW_CALL)
-		t->depth++;
-	else if (x->branch.flow == TACT_FLOW_RETURN && t->depth)
-		t->depth--;
 	t->owner->windowed.instructions += n_insns;
 	if (is_seen)
 		engine_window_count(t, code, 1, 0);
@@ -150,42 +137,6 @@ void engine_window_count(struct engine_thread *t, uint32_t code, unsigned execut
 	share = &w->shares[w->slots[code] - 1];
 	share->executions += executions;
 	share->cycles += cycles;
-}
-
-/* ---- what windows do not see ---- */
-
-/* The caches know only what windows accessed.  If they do not have a line that this window accesses
- * for the first time, its level is that of its distance of reuse.
- */
-void engine_window_trip(struct engine_thread *t, uint32_t process, uint64_t address,
-			struct tact_stream_trip *trip)
-{
-	const struct arch_params *p = &t->owner->arch->params;
-	const double kib[CACHE_LEVELS] = {p->l1_kib, p->l2_kib, p->l3_kib};
-	double distance;
-	uint8_t level = 0;
-
-	if (!reuse_access(&t->owner->windowed.reuse, address / CACHE_LINE, process, &distance) ||
-	    trip->level > CACHE_LEVELS)
-		return;
-	for (unsigned i = 0; i < CACHE_LEVELS; i++) {
-		const uint64_t given = t->owner->opt.cache_bytes[i];
-
-		if (distance * CACHE_LINE > (given ? (double)given : kib[i] * 1024))
-			level = (uint8_t)(i + 1);
-	}
-	trip->level = trip->level ? level : 0;
-	/* Pages that are used as often as lines of the first two levels are in the TLBs. */
-	if (trip->page && level < 2)
-		trip->page = 1;
-}
-
-/* A branch that windows have hardly executed is new to our predictor, not to the CPU's; and a return
- * from a function that was entered before the window finds its target on the CPU's stack.
- */
-bool engine_window_knows(struct engine_thread *t, const struct engine_code *code)
-{
-	return code->executions >= LEARNED && !t->is_lost;
 }
 
 /* ---- the whole run ---- */
@@ -239,9 +190,10 @@ void engine_windows_weigh(struct tact_cycles *c, const struct tact_cycles *host)
 	for (size_t i = 0; i < w->n; i++)
 		spans += w->list[i].span;
 	for (size_t i = 0; i < w->n; i++) {
-		const struct engine_window *x = &w->list[i];
+		struct engine_window *x = &w->list[i];
 		const double weight = x->span / spans * w->user_ns * 1e-9 * w->hertz / x->host;
 
+		x->weight = weight;
 		for (size_t k = x->first; k < x->first + x->n; k++) {
 			struct engine_code *code = &c->codes[w->shares[k].code];
 			const double n = weight * (double)w->shares[k].executions;

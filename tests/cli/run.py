@@ -37,6 +37,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 TIMEOUT = 60
+TRIES = 4
 
 
 class Case:
@@ -117,6 +118,13 @@ def why_not_measure(tact):
     return p.stderr.splitlines()[0] if p.returncode == 3 and p.stderr else None
 
 
+def is_busy(tact):
+    """Whether somebody else uses the core that blocks are measured on, so that there are no numbers."""
+    p = subprocess.run([tact, 'measure', '--noisy', '-q', '--tp-only', '-x', '4801d8', '-x', '480fafc0'],
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+    return 'disturbed' in p.stdout
+
+
 def is_pattern(line):
     return line == '...' or line.startswith('~ ')
 
@@ -153,10 +161,20 @@ def run_script(case, tact):
 
 
 def check(case, tact, rebase):
-    """Returns (result, lines that explain it)."""
+    """Returns (result, lines that explain it).  A measurement that the neighbours spoil is tried again."""
     why = case.missing(tact)
     if why:
         return 'skip', [why]
+    result, busy = check_once(case, tact, rebase), False
+    for _ in range(TRIES - 1):
+        if result[0] == 'ok' or 'measure' not in case.needs:
+            break
+        busy = busy or is_busy(tact)
+        result = check_once(case, tact, rebase)
+    return ('skip', ['others keep the core busy']) if result[0] != 'ok' and busy else result
+
+
+def check_once(case, tact, rebase):
     try:
         code, got = run_script(case, tact)
     except subprocess.TimeoutExpired:

@@ -54,6 +54,47 @@ static void count_progress(void *arg, const struct tact_cycles *cycles)
 	++*(int *)arg;
 }
 
+/* A run reads ahead in a thread of its own, in batches; the result is that of one event after the
+ * other.
+ */
+TEST(ahead_or_not)
+{
+	const struct tact_analysis_options opt = {.size = sizeof(opt),
+						  .arch = tact_arch_find("SKL"),
+						  .caches = true,
+						  .branches = true};
+	const struct tact_cycles_options same = {
+		.size = sizeof(same), .caches = true, .branches = true};
+	static const uint64_t lengths[] = {1, 1023, 1024, 1025, 100000};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		struct tact_cycles_totals ahead = TACT_CYCLES_TOTALS_INIT,
+					  one = TACT_CYCLES_TOTALS_INIT;
+		struct tact_trace_event event = TACT_TRACE_EVENT_INIT;
+		struct tact_cycles *cycles;
+		struct tact_diag diag = {0};
+		struct world w;
+		int status;
+
+		open_world(&w, lengths[i], &opt);
+		assert_int_equal(tact_analysis_run(w.analysis, &diag), 0);
+		assert_int_equal(tact_analysis_run(w.analysis, &diag), 0); /* it has ended */
+		assert_int_equal(tact_analysis_finish(w.analysis, &ahead, &diag), 0);
+		close_world(&w);
+		open_world(&w, lengths[i], &opt);
+		assert_int_equal(tact_cycles_create(&cycles, opt.arch, &same, &diag), 0);
+		while ((status = tact_trace_next(w.trace, &event, &diag)) > 0)
+			assert_int_equal(tact_cycles_event(cycles, &event, &diag), 0);
+		assert_int_equal(status, 0);
+		assert_int_equal(tact_cycles_finish(cycles, &diag), 0);
+		assert_int_equal(tact_cycles_get_totals(cycles, &one), 0);
+		tact_cycles_destroy(cycles);
+		close_world(&w);
+		assert_int_equal(ahead.instructions, 2 * lengths[i]);
+		assert_memory_equal(&ahead, &one, sizeof(one));
+	}
+}
+
 TEST(test_result)
 {
 	int seen = 0;

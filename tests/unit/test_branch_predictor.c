@@ -84,12 +84,14 @@ TEST(patterns_are_learned_as_far_as_they_fit)
 		double low, high;
 	} seen[] = {
 		{"GLC", 16, 0, 0.01},	      {"GLC", 1024, 0, 0.01},
-		{"GLC", 4096, 0, 0.01},	      {"GLC", 8192, 0, 0.04},
-		{"GLC", 16384, 0.28, 0.46},   {"GLC", 32768, 0.38, 0.5},
+		{"GLC", 4096, 0, 0.04},	      {"GLC", 8192, 0.1, 0.4},
+		{"GLC", 16384, 0.3, 0.46},    {"GLC", 32768, 0.4, 0.5},
 		{"GLC", 131072, 0.45, 0.51},  {"ZEN3", 16, 0, 0.01},
 		{"ZEN3", 1024, 0, 0.01},      {"ZEN3", 8192, 0, 0.03},
 		{"ZEN3", 16384, 0.1, 0.25},   {"ZEN3", 32768, 0.3, 0.44},
-		{"ZEN3", 131072, 0.45, 0.51}, {"ZEN4", 16384, 0, 0.03},
+		{"ZEN3", 131072, 0.45, 0.51}, {"ZEN4", 16384, 0, 0.01},
+		{"ZEN4", 32768, 0, 0.05},     {"ZEN4", 65536, 0.2, 0.4},
+		{"ZEN4", 131072, 0.35, 0.5},
 	};
 
 	for (unsigned i = 0; i < sizeof(seen) / sizeof(seen[0]); i++) {
@@ -151,6 +153,69 @@ TEST(ends_of_loops_are_known_within_the_history)
 	assert_true(loop("ZEN3", 108) < 0.01);
 	assert_true(loop("ZEN3", 112) > 0.99);
 	assert_true(loop("ZEN3", 160) > 0.99);
+	assert_true(loop("ZEN4", 300) < 0.01);
+	assert_true(loop("ZEN4", 360) < 0.01);
+	assert_true(loop("ZEN4", 400) > 0.99);
+}
+
+/* A loop of n turns in another one; both branches are given by their last bytes and targets. */
+static double nest(unsigned n, uint64_t inner, uint64_t inner_to, uint64_t outer, uint64_t outer_to)
+{
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, "GLC");
+	for (unsigned k = 0; k < 4000; k++) {
+		if (k == 2000)
+			wrong = 0;
+		for (unsigned i = 0; i < n; i++)
+			wrong += follow(&p, TACT_FLOW_BRANCH, true, 0, inner - 4,
+					i < n - 1 ? inner_to : inner + 1)
+					 .is_mispredicted;
+		follow(&p, TACT_FLOW_BRANCH, true, 1, outer - 4, outer_to);
+	}
+	predictor_fini(&p);
+	return wrong / 2000.0;
+}
+
+/* Measured: a loop of 16 turns takes 18 cycles, and 41 where both branches have the same footprint;
+ * so does a product of matrices whose loops were placed like that.
+ */
+TEST(loops_whose_branches_look_alike_are_not_known)
+{
+	assert_true(nest(16, 0x22092, 0x2208f, 0x22094, 0x2208a) < 0.01);
+	assert_true(nest(24, 0x401788, 0x40176e, 0x40179b, 0x401761) < 0.01);
+	assert_true(nest(24, 0x401788, 0x40176e, 0x40179b, 0x401760) > 0.5);
+	/* targets differ by 64 bytes and by one */
+	assert_true(nest(24, 0x401788, 0x40176e, 0x401788, 0x40172e) > 0.5);
+	assert_true(nest(24, 0x401788, 0x40176e, 0x401788, 0x40172f) < 0.01);
+}
+
+/* A branch that repeats what a random one was `turns` before, when that is random as well. */
+static double repeat(unsigned turns)
+{
+	uint64_t seed = 88172645463325252u, bits = 0;
+	unsigned wrong = 0;
+	struct predictor p;
+
+	start(&p, "GLC");
+	for (unsigned k = 0; k < 60000; k++) {
+		bits = bits << 1 | (random_number(&seed) & 1);
+		misses(&p, 0, bits & 1);
+		if (misses(&p, 1, bits >> turns & 1) && k >= 30000)
+			wrong++;
+		misses(&p, 2, true);
+	}
+	predictor_fini(&p);
+	return wrong / 30000.0;
+}
+
+/* Measured: 18.4 cycles for one turn, 24.1 for three, 29.5 for eight and more. */
+TEST(random_branches_leave_little_history)
+{
+	assert_true(repeat(1) < 0.05);
+	assert_true(repeat(3) > 0.1 && repeat(3) < 0.4);
+	assert_true(repeat(8) > 0.45);
 }
 
 /* A branch that does what another one did, with `between` branches between them. */
@@ -180,13 +245,15 @@ TEST(history_is_that_of_taken_branches)
 	assert_true(echo("ZEN3", 64, true) < 0.02);
 	assert_true(echo("ZEN3", 160, true) > 0.4);
 	assert_true(echo("ZEN3", 400, false) < 0.02);
+	assert_true(echo("ZEN4", 300, true) < 0.02);
+	assert_true(echo("ZEN4", 400, false) < 0.02);
 	assert_true(echo("GLC", 112, true) < 0.02);
 	assert_true(echo("GLC", 256, true) > 0.4);
 	assert_true(echo("GLC", 512, false) < 0.02);
 }
 
-/* An indirect jump to n random targets out of `targets`, again and again. */
-static double jumps(const char *arch, unsigned targets, unsigned n)
+/* An indirect jump to n random targets out of `targets`, so many bytes apart, again and again. */
+static double jumps_apart(const char *arch, unsigned targets, unsigned n, unsigned apart)
 {
 	static uint16_t target[1 << 13];
 	uint64_t seed = 88172645463325252u;
@@ -200,7 +267,7 @@ static double jumps(const char *arch, unsigned targets, unsigned n)
 		wrong = seen = 0;
 		for (; seen < 100000; seen += n)
 			for (unsigned i = 0; i < n; i++) {
-				const uint64_t to = 0x500000 + 32 * (uint64_t)target[i];
+				const uint64_t to = 0x500000 + apart * (uint64_t)target[i];
 
 				wrong += follow(&p, TACT_FLOW_JUMP, false, 0, 0x400100, to)
 						 .is_mispredicted;
@@ -213,14 +280,30 @@ static double jumps(const char *arch, unsigned targets, unsigned n)
 	return (double)wrong / seen;
 }
 
+static double jumps(const char *arch, unsigned targets, unsigned n)
+{
+	return jumps_apart(arch, targets, n, 32);
+}
+
+/* Measured on Zen 4: 7.7 cycles of 26, 12.9, and 22.4. */
+TEST(targets_are_told_apart_by_low_bits)
+{
+	assert_true(jumps_apart("ZEN4", 8, 256, 10) < 0.15);
+	assert_true(jumps_apart("ZEN4", 8, 1024, 10) > 0.3);
+	assert_true(jumps_apart("ZEN4", 8, 256, 16) > 0.6);
+}
+
 TEST(targets_are_learned_as_far_as_they_fit)
 {
 	assert_true(jumps("ZEN3", 1, 1) < 0.001);
 	assert_true(jumps("ZEN3", 4, 64) < 0.01);
 	assert_true(jumps("ZEN3", 16, 256) < 0.15);
 	assert_true(jumps("ZEN3", 16, 4096) > 0.5);
+	assert_true(jumps("ZEN4", 16, 32) < 0.02);
+	assert_true(fabs(jumps("ZEN4", 16, 128) - 0.54) < 0.15);
+	assert_true(fabs(jumps("ZEN4", 16, 256) - 0.78) < 0.15);
 	assert_true(jumps("GLC", 16, 512) < 0.08);
-	assert_true(jumps("GLC", 64, 1024) < 0.4 && jumps("GLC", 64, 1024) > 0.1);
+	assert_true(jumps("GLC", 64, 1024) < 0.6 && jumps("GLC", 64, 1024) > 0.1);
 	assert_true(jumps("GLC", 16, 8192) > 0.8);
 }
 
@@ -249,6 +332,7 @@ TEST(returns_are_known_to_a_depth)
 	assert_int_equal(returns("ZEN3", 32), 0);
 	assert_int_equal(returns("ZEN3", 33), 1);
 	assert_int_equal(returns("ZEN3", 64), 32);
+	assert_int_equal(returns("ZEN4", 32), 0);
 	assert_int_equal(returns("GLC", 20), 0);
 	assert_int_equal(returns("GLC", 24), 4);
 }
@@ -287,6 +371,11 @@ TEST(jumps_are_known_as_far_as_they_fit)
 	assert_int_equal(unknown, 0);
 	assert_true(jump_delay("ZEN3", 8192, &unknown) == zen3->btb_miss_delay);
 	assert_int_equal(unknown, 8192);
+	assert_true(jump_delay("ZEN4", 2048, &unknown) == 0);
+	assert_true(fabs(jump_delay("ZEN4", 9000, &unknown) - 2) < 0.1);
+	assert_int_equal(unknown, 0);
+	jump_delay("ZEN4", 16384, &unknown);
+	assert_int_equal(unknown, 16384);
 	assert_true(jump_delay("GLC", 100, &unknown) == 1);
 	assert_true(fabs(jump_delay("GLC", 4096, &unknown) - 2) < 0.1);
 	assert_true(fabs(jump_delay("GLC", 8192, &unknown) - 3.3) < 0.5);
@@ -294,6 +383,49 @@ TEST(jumps_are_known_as_far_as_they_fit)
 	assert_int_equal(unknown, 0);
 	jump_delay("GLC", 32768, &unknown);
 	assert_in_range(unknown, 24576, 32767);
+}
+
+/* Measured: a jump to one target takes a cycle, one that has had several of them four. */
+TEST(targets_take_longer_than_the_btb)
+{
+	struct predictor p;
+
+	start(&p, "ZEN4");
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(i && follow(&p, TACT_FLOW_JUMP, false, 0, 0x1000, 0x2000).delay,
+				 0);
+	follow(&p, TACT_FLOW_JUMP, false, 0, 0x1000, 0x3000);
+	for (unsigned i = 0; i < 8; i++)
+		follow(&p, TACT_FLOW_JUMP, false, 0, 0x1000, 0x3000);
+	assert_int_equal(follow(&p, TACT_FLOW_JUMP, false, 0, 0x1000, 0x3000).delay, 4);
+	predictor_fini(&p);
+}
+
+/* The end of a loop of n turns that is predicted.  Measured: ends of loops of 26 and more turns take
+ * three cycles longer.
+ */
+static unsigned exit_delay(unsigned n)
+{
+	unsigned delay = 0;
+	struct predictor p;
+
+	start(&p, "ZEN4");
+	for (unsigned k = 0; k < 2000; k++) {
+		for (unsigned i = 0; i < n; i++) {
+			const uint64_t to = i < n - 1 ? 0x400100 : 0x400115;
+
+			delay = follow(&p, TACT_FLOW_BRANCH, true, 0, 0x400110, to).delay;
+		}
+		misses(&p, 5, true);
+	}
+	predictor_fini(&p);
+	return delay;
+}
+
+TEST(longer_histories_take_longer)
+{
+	assert_int_equal(exit_delay(40), 3);
+	assert_int_equal(exit_delay(300), 3);
 }
 
 TEST(what_the_btb_does_not_hold)

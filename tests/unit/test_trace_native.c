@@ -343,6 +343,37 @@ TEST(lines_in_common_tell_how_many_there_are)
 	reuse_fini(&r);
 }
 
+/* Accesses 0 to x of a window touch x^0.5 lines: all of them hit a cache of 100 lines that were
+ * accessed within 10,000 accesses.
+ */
+TEST(locality_within_windows_tells_what_misses)
+{
+	struct reuse r = {0};
+	double distance;
+
+	assert_true(reuse_miss(&r, 100) == 1);
+	for (unsigned w = 0; w < 5; w++) {
+		assert_int_equal(reuse_begin(&r), 0);
+		for (unsigned i = 0, root = 0; i < 676; i++) {
+			root += (root + 1) * (root + 1) <= i;
+			reuse_access(&r, 1000 * w + root, 7, &distance);
+		}
+	}
+	assert_true(fabs(reuse_miss(&r, 100) - sqrt(0.0676)) < 0.02);
+	assert_true(reuse_miss(&r, 1000) < reuse_miss(&r, 100) / 5);
+	assert_true(reuse_miss(&r, 10) == 1);
+	reuse_fini(&r);
+	/* A loop over few lines hardly misses; a stream always does. */
+	for (unsigned stream = 0; stream < 2; stream++) {
+		r = (struct reuse){0};
+		assert_int_equal(reuse_begin(&r), 0);
+		for (unsigned i = 0; i < 600; i++)
+			reuse_access(&r, stream ? i : i % 32, 7, &distance);
+		assert_true(stream ? reuse_miss(&r, 768) > 0.99 : reuse_miss(&r, 768) < 0.001);
+		reuse_fini(&r);
+	}
+}
+
 /* ---- attaching ---- */
 
 TEST(attaching_to_nothing_fails)

@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * See front.h.
+ */
+#include "trace/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "block/block.h"
+#include "trace/wire.h"
+
+enum {
+	CHUNK = 512,	       /* blocks that are allocated at a time: they never move */
+	MOST_REPEAT = 1 << 28, /* cycles of a repeated instruction that a stream takes */
+	LEARNED = 16	       /* executions after which the predictor may be blamed for a branch */
+};
+
+/* What was counted so far. */
+struct counts {
+	uint64_t misses[CACHE_LEVELS], page_misses[2];
+};
+
+/* A thread of the program. */
+struct front_thread {
+	uint32_t id;
+	struct caches *caches;		 /* owned; NULL: not asked for */
+	struct code_caches *code_caches; /* owned */
+	struct predictor *predictor;	 /* owned; NULL: not asked for */
+	const struct front_code *last;	 /* executed; NULL: none, or unknown */
+	struct counts counted;		 /* after the last execution */
+	unsigned depth;			 /* of calls in a window of a program that runs natively */
+	bool is_lost; /* the last block returned to a caller that is not in the window */
+};
+
+struct front {
+	const struct tact_arch *arch;
+	struct tact_cycles_options opt;
+	struct tact_block *block;   /* owned; for decoding */
+	struct front_code **chunks; /* owned, as are its members; NULL: none executed yet */
+	size_t n_chunks, chunk_capacity;
+	struct front_thread **threads; /* owned: those that run */
+	size_t n_threads, thread_capacity;
+	struct front_thread *last; /* of the last event */
+	struct faults faults;	   /* of all threads */
+	uint64_t n_faults;	   /* after the last execution */
+	bool is_windowed;	   /* the program ran natively, and the trace has windows */
+	struct reuse reuse;	   /* of data, in windows */
+	struct skim skim;
+};
+
+int front_create(struct front **out, const struct tact_arch *arch,
+		 const struct tact_cycles_options *opt, struct tact_diag *diag)
+{
+	const struct tact_block_options unrolled = {.size = sizeof(unrolled),
+						    .mode = TACT_MODE_UNROLL};
+	struct front *f = calloc(1, sizeof(*f));
+	int status;
+
+	*out = NULL;
+	if (!f)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	f->arch = arch;
+	f->opt = *opt;
+	skim_init(&f->skim, opt->branches && opt->caches && !opt->exact && !opt->thorough);
+	status = tact_block_create(&f->block, arch, &unrolled, diag);
+	return HAND_OVER(out, f, status, front_destroy);
+}
+
+/* ---- threads ---- */
+
+static void destroy_thread(struct front_thread *t)
+{
+	if (t->predictor)
+		predictor_fini(t->predictor);
+	if (t->caches)
+		caches_fini(t->caches);
+	if (t->code_caches)
+		code_caches_fini(t->code_caches);
+	FREE_ALL(t->predictor, t->caches, t->code_caches, t);
+}
+
+void front_destroy(struct front *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->n_threads; i++)
+		destroy_thread(f->threads[i]);
+	for (size_t i = 0; i < f->n_chunks; i++)
+		free(f->chunks[i]);
+	tact_block_destroy(f->block);
+	faults_fini(&f->faults);
+	reuse_fini(&f->reuse);
+	FREE_ALL(f->threads, f->chunks, f);
+}
+
+static struct front_thread *add_thread(struct front *f, uint32_t id)
+{
+	struct front_thread *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->id = id;
+	if (tact_grow(&f->threads, &f->thread_capacity, f->n_threads + 1, sizeof(*f->threads)) <
+		    0 ||
+	    (f->opt.branches && !(t->predictor = calloc(1, sizeof(*t->predictor)))) ||
+	    (f->opt.branches && predictor_init(t->predictor, &f->arch->params) < 0) ||
+	    (f->opt.caches && !(t->caches = calloc(1, sizeof(*t->caches)))) ||
+	    (f->opt.caches && caches_init(t->caches, &f->arch->params, f->opt.cache_bytes) < 0) ||
+	    !(t->code_caches = calloc(1, sizeof(*t->code_caches))) ||
+	    code_caches_init(t->code_caches, &f->arch->params, t->caches) < 0) {
+		destroy_thread(t);
+		return NULL;
+	}
+	f->threads[f->n_threads++] = t;
+	return t;
+}
+
+static struct front_thread *search_thread(struct front *f, uint32_t id)
+{
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i]->id == id)
+			return f->last = f->threads[i];
+	return f->last = add_thread(f, id);
+}
+
+/* Finds the thread of an event, or creates it.  NULL: out of memory. */
+static inline struct front_thread *find_thread(struct front *f, uint32_t id)
+{
+	return f->last && f->last->id == id ? f->last : search_thread(f, id);
+}
+
+static void end_thread(struct front *f, uint32_t id)
+{
+	for (size_t i = 0; i < f->n_threads; i++) {
+		if (f->threads[i]->id != id)
+			continue;
+		destroy_thread(f->threads[i]);
+		f->threads[i] = f->threads[--f->n_threads];
+		f->last = NULL;
+		return;
+	}
+}
+
+/* ---- blocks ---- */
+
+/* Looks at the instructions of a block. */
+static int look_at(struct front *f, const struct tact_trace_block *b, struct front_code *code)
+{
+	const int status = block_look_at(f->block, b->code, b->code_size);
+	struct tact_insn insn;
+	int64_t target;
+	size_t n;
+
+	if (status == -TACT_E_NOMEM)
+		return status;
+	*code = (struct front_code){.is_seen = true,
+				    .repeat = repeat_at_end(b),
+				    .unknown = b->n_insns,
+				    .branch = {.site = b->number,
+					       .address = b->address + b->last_offset,
+					       .next = b->address + b->code_size}};
+	if (status < 0)
+		return 0; /* not instructions that we know */
+	n = tact_block_length(f->block);
+	code->unknown = (uint32_t)(n - f->block->counts.known);
+	if (!tact_block_insn(f->block, n - 1, &insn)) {
+		code->branch.flow = (enum tact_flow)insn.flow;
+		code->branch.is_direct = isa_flow_target(&insn, &target);
+	}
+	for (size_t i = 0; i < n && i < 64; i++)
+		if (!tact_block_insn(f->block, i, &insn) &&
+		    insn.attributes & TACT_INSN_NON_TEMPORAL)
+			code->non_temporal |= (uint64_t)1 << i;
+	code->is_plain =
+		code->branch.flow != TACT_FLOW_CALL && code->branch.flow != TACT_FLOW_RETURN;
+	code->is_branch = predictor_takes(&code->branch);
+	code->is_known = n == b->n_insns;
+	code->is_usual = !code->non_temporal && code->repeat.kind == REPEAT_NONE;
+	return 0;
+}
+
+static struct front_code *add_code(struct front *f, const struct tact_trace_block *b)
+{
+	const size_t chunk = b->number / CHUNK;
+	struct front_code *code;
+
+	if (chunk >= f->n_chunks) {
+		if (tact_grow(&f->chunks, &f->chunk_capacity, chunk + 1, sizeof(*f->chunks)) < 0)
+			return NULL;
+		memset(f->chunks + f->n_chunks, 0, (chunk + 1 - f->n_chunks) * sizeof(*f->chunks));
+		f->n_chunks = chunk + 1;
+	}
+	if (!f->chunks[chunk] && !(f->chunks[chunk] = calloc(CHUNK, sizeof(**f->chunks))))
+		return NULL;
+	code = &f->chunks[chunk][b->number % CHUNK];
+	return code->is_seen || look_at(f, b, code) >= 0 ? code : NULL;
+}
+
+/* Returns a block; NULL: out of memory. */
+static inline struct front_code *find_code(struct front *f, const struct tact_trace_block *b)
+{
+	const size_t chunk = b->number / CHUNK;
+
+	if (chunk < f->n_chunks && f->chunks[chunk]) {
+		struct front_code *code = &f->chunks[chunk][b->number % CHUNK];
+
+		if (code->is_seen)
+			return code;
+	}
+	return add_code(f, b);
+}
+
+/* ---- branches and code ---- */
+
+/* A branch that windows have hardly executed is new to our predictor, not to the CPU's; and a return
+ * from a function that was entered before the window finds its target on the CPU's stack.
+ */
+static bool can_be_blamed(const struct front *f, const struct front_thread *t)
+{
+	return !f->is_windowed || (t->last->executions >= LEARNED && !t->is_lost);
+}
+
+/* Asks the predictor about the branch that led here. */
+static int ask_predictor(const struct front *f, struct front_thread *t, uint64_t address,
+			 struct front_outcome *out)
+{
+	struct predictor *p = t->predictor;
+	const uint64_t branches = p->branches, mistakes = p->mistakes;
+	struct predictor_outcome branch;
+	int status;
+
+	p->is_warm = f->is_windowed;
+	status = predictor_follow(p, &t->last->branch, address, &branch);
+	out->is_mispredicted = branch.is_mispredicted && can_be_blamed(f, t);
+	out->is_redirected = branch.is_unknown;
+	out->fetch_delay = branch.delay;
+	out->is_branch = p->branches != branches;
+	out->is_mistake = f->is_windowed ? out->is_mispredicted : p->mistakes != mistakes;
+	return status;
+}
+
+/* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
+ * leaves an empty return stack on some cores.
+ */
+static void enter_kernel(const struct front *f, struct front_thread *t, bool is_fault)
+{
+	code_caches_enter_kernel(t->code_caches, is_fault);
+	if (t->predictor && f->arch->params.returns_flushed)
+		memset(t->predictor->returns, 0, sizeof(t->predictor->returns));
+}
+
+/* Asks where the code comes from.  Returns what is special about it. */
+static uint64_t fetch_code(struct front *f, struct front_thread *t, struct front_code *code,
+			   const struct tact_trace_event *event, struct front_outcome *out)
+{
+	const struct tact_trace_block *b = event->block;
+	struct code_fetch fetch;
+
+	if (f->opt.warm || code_caches_hold(t->code_caches, &code->place))
+		return 0;
+	code_caches_execute(t->code_caches,
+			    &(struct code_piece){b->address, b->code_size, b->n_insns},
+			    !code->executions, &code->place, &fetch);
+	if (fetch.is_walked && !f->is_windowed && !f->opt.partial &&
+	    faults_touch(&f->faults, event->pid, b->address, false))
+		enter_kernel(f, t, true);
+	out->is_decoded = fetch.is_decoded;
+	/* A program is found at a random moment, in code that has run before: what the windows have
+	 * not seen yet is in the second level, not in memory.
+	 */
+	if (f->is_windowed) {
+		out->code_lines = (fetch.lines | fetch.lines >> 1) & 0x5555555555555555u;
+	} else {
+		out->code_lines = fetch.lines;
+		out->fetch_delay = (uint16_t)(out->fetch_delay + fetch.delay);
+	}
+	return fetch.is_decoded ? front_mix(fetch.lines + 1, fetch.delay) : 0;
+}
+
+/* ---- data ---- */
+
+/* A page that no TLB has may be one that the program does not have yet.  A fresh one comes out of
+ * the second-level cache, where the kernel has written it; the kernel has read a file not long ago.
+ */
+static void fault(struct front *f, struct front_thread *t, uint32_t process,
+		  const struct tact_trace_access *a, struct tact_stream_trip *trip)
+{
+	const enum fault kind = faults_touch(&f->faults, process, a->address, a->is_store);
+	const unsigned level = kind == FAULT_FRESH ? 1 : 2;
+
+	if (kind == FAULT_NONE || f->opt.partial)
+		return;
+	if (kind == FAULT_FRESH)
+		caches_fill_page(t->caches, a->address);
+	if (trip->level > level && trip->level <= CACHE_LEVELS)
+		trip->level = (uint8_t)level;
+	enter_kernel(f, t, true);
+}
+
+/* An access in a window. */
+static void pass_window(struct front *f, uint32_t process, uint64_t address,
+			struct tact_stream_trip *trip, struct front_outcome *out)
+{
+	const struct arch_params *p = &f->arch->params;
+	const double kib[CACHE_LEVELS] = {p->l1_kib, p->l2_kib, p->l3_kib};
+	double distance, lines[CACHE_LEVELS];
+
+	if (trip->level > CACHE_LEVELS)
+		return;
+	for (unsigned i = 0; i < CACHE_LEVELS; i++)
+		lines[i] = (f->opt.cache_bytes[i] ? (double)f->opt.cache_bytes[i] : kib[i] * 1024) /
+			   CACHE_LINE;
+	if (reuse_access(&f->reuse, address / CACHE_LINE, process, &distance))
+		reuse_correct(&f->reuse, lines, distance, trip);
+	for (unsigned i = 0; i < trip->level; i++)
+		out->counts.misses[i]++;
+	for (unsigned i = 0; i < 2 && i < trip->page; i++)
+		out->counts.page_misses[i]++;
+}
+
+/* Returns how much longer than from the first level a load takes that is alone. */
+static unsigned cycles_of(const struct arch_params *p, const struct tact_stream_trip *trip)
+{
+	const int from[] = {p->load_latency, p->l2_latency, p->l3_latency, p->memory_latency,
+			    p->load_latency};
+	int cycles = from[trip->level] - p->load_latency;
+
+	if (trip->page)
+		cycles += p->tlb2_latency;
+	if (trip->page > 1)
+		cycles += p->walk_latency + from[trip->page - 1] - p->l2_latency;
+	return cycles > 0 ? (unsigned)cycles : 0;
+}
+
+static void note_longest(const struct front *f, const struct tact_stream_trip *trip,
+			 struct front_outcome *out)
+{
+	const unsigned cycles = cycles_of(&f->arch->params, trip);
+
+	if (cycles <= out->longest)
+		return;
+	out->longest = cycles;
+	out->level = trip->level <= CACHE_LEVELS ? trip->level : 0;
+}
+
+/* Sends the accesses through the caches.  Keeps the trips that are not simple. */
+static void pass_caches(struct front *f, struct front_thread *t, const struct front_code *code,
+			const struct tact_trace_event *event, struct front_outcome *out,
+			struct front_trips *trips)
+{
+	const uint64_t number = (uint64_t)event->block->number << 10, passing = code->non_temporal;
+	const uint32_t end =
+		code->repeat.kind == REPEAT_NONE ? UINT32_MAX : event->block->n_insns - 1;
+	const bool is_usual = code->is_usual && !f->is_windowed;
+
+	for (size_t i = 0; i < event->n_accesses; i++) {
+		const struct tact_trace_access *a = &event->accesses[i];
+		struct front_trip *x;
+		struct tact_stream_trip *trip;
+
+		if (is_usual &&
+		    caches_is_simple(t->caches, a->address, a->size, number | a->insn, a->is_store))
+			continue;
+		x = &trips->list[trips->n];
+		trip = &x->trip;
+		if (a->insn == end) /* see repeated() */
+			continue;
+		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
+			caches_pass(t->caches, a->address, a->size, trip);
+		else if (is_usual)
+			caches_search(t->caches, a->address, a->size, number | a->insn, a->is_store,
+				      trip);
+		else
+			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
+				      trip);
+		if (f->is_windowed)
+			pass_window(f, event->pid, a->address, trip, out);
+		else if (trip->page > 1)
+			fault(f, t, event->pid, a, trip);
+		if (!(trip->level | trip->page | trip->written | trip->n_fetched))
+			continue;
+		x->access = (uint32_t)i;
+		trips->n++;
+		out->n_trips++;
+		if (!(trip->level | trip->page | trip->written))
+			continue;
+		out->special = front_mix(out->special,
+					 (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
+						 (unsigned)trip->written << 4 | trip->level);
+		if (!a->is_store)
+			note_longest(f, trip, out);
+	}
+}
+
+/* Sends the data of a repeated instruction through the caches.  Returns the cycles that their lines
+ * take to and from the first level.
+ */
+static double pass_lines(const struct front *f, struct front_thread *t,
+			 const struct tact_trace_event *event)
+{
+	const struct arch_params *p = &f->arch->params;
+	const int costs[2][CACHE_LEVELS + 1] = {
+		{0, p->rep_l2_load, p->rep_l3_load, p->rep_memory_load},
+		{0, p->rep_l2_store, p->rep_l3_store, p->rep_memory_store}};
+	uint64_t hundredths = 0;
+
+	for (size_t i = event->n_accesses; i-- > 0;) {
+		const struct tact_trace_access *a = &event->accesses[i];
+		const uint64_t end = (a->address + a->size + CACHE_LINE - 1) / CACHE_LINE;
+
+		if (a->insn + 1u != event->block->n_insns)
+			break;
+		for (uint64_t line = a->address / CACHE_LINE; line < end; line++)
+			hundredths += (unsigned)costs[a->is_store][caches_bring(t->caches, line)];
+	}
+	return (double)hundredths / 100;
+}
+
+/* Returns the cycles of the block's last instruction, which repeats itself. */
+static uint32_t repeated(const struct front *f, struct front_thread *t,
+			 const struct front_code *code, const struct tact_trace_event *event)
+{
+	double cycles = repeat_cycles(&f->arch->params, code->repeat, event,
+				      t->caches ? pass_lines(f, t, event) : 0);
+
+	return cycles < MOST_REPEAT ? (uint32_t)(cycles + 0.5) : MOST_REPEAT;
+}
+
+/* ---- events ---- */
+
+/* Follows calls in a window. */
+static void follow_window(struct front_thread *t, const struct front_code *code)
+{
+	t->is_lost = code->branch.flow == TACT_FLOW_RETURN && !t->depth;
+	if (code->branch.flow == TACT_FLOW_CALL)
+		t->depth++;
+	else if (code->branch.flow == TACT_FLOW_RETURN && t->depth)
+		t->depth--;
+}
+
+/* Fills in what was counted since the last execution. */
+static void count_misses(struct front *f, struct front_thread *t, struct front_outcome *out)
+{
+	const struct caches *c = t->caches;
+
+	out->has_counts = true;
+	out->counts =
+		(struct front_counts){.page_faults = (uint32_t)(f->faults.count - f->n_faults)};
+	f->n_faults = f->faults.count;
+	for (unsigned i = 0; i < CACHE_LEVELS; i++) {
+		out->counts.misses[i] = (uint32_t)(c->misses[i] - t->counted.misses[i]);
+		t->counted.misses[i] = c->misses[i];
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		out->counts.page_misses[i] =
+			(uint32_t)(c->page_misses[i] - t->counted.page_misses[i]);
+		t->counted.page_misses[i] = c->page_misses[i];
+	}
+}
+
+/* Most executions miss nothing.  What misses a level misses the first one, too; and in windows, what
+ * the caches count is corrected: see pass_window().
+ */
+static void count(struct front *f, struct front_thread *t, struct front_outcome *out)
+{
+	if (t->caches && !f->is_windowed &&
+	    ((t->caches->misses[0] != t->counted.misses[0]) |
+	     (t->caches->page_misses[0] != t->counted.page_misses[0]) |
+	     (f->faults.count != f->n_faults)))
+		count_misses(f, t, out);
+}
+
+/* Follows branches and code. */
+static int follow(struct front *f, struct front_thread *t, struct front_code *code,
+		  const struct tact_trace_event *event, struct front_outcome *out)
+{
+	unsigned branch_delay;
+	int status = 0;
+
+	if (t->predictor && t->last)
+		status = ask_predictor(f, t, event->block->address, out);
+	branch_delay = out->fetch_delay;
+	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL)
+		enter_kernel(f, t, false);
+	out->special ^= fetch_code(f, t, code, event, out);
+	if (branch_delay)
+		out->special = front_mix(out->special, branch_delay);
+	if (f->is_windowed)
+		follow_window(t, code);
+	if (out->is_decoded)
+		skim_miss(&f->skim);
+	return status;
+}
+
+/* ---- passing by ---- */
+
+/* Follows an access of a block that is passed by, which is not simple. */
+static void pass_access(struct front *f, struct front_thread *t, uint32_t process, uint64_t insn,
+			const struct tact_trace_access *a, struct front_outcome *out)
+{
+	struct tact_stream_trip trip;
+
+	caches_search(t->caches, a->address, a->size, insn, a->is_store, &trip);
+	if (trip.page > 1)
+		fault(f, t, process, a, &trip);
+	if ((trip.level | trip.page) && !a->is_store)
+		note_longest(f, &trip, out);
+}
+
+/* Passes a block by but for its data; branches are counted. */
+static void pass_code(struct front_thread *t, struct front_code *code, uint32_t n_insns,
+		      struct front_outcome *out)
+{
+	out->code = code;
+	out->repeat_cycles = out->longest = out->n_trips = out->first_trip = 0;
+	out->level = 0;
+	out->has_counts = false;
+	out->is_skimmed = true;
+	out->is_branch = t->last && t->last->is_branch;
+	if (t->last && !t->last->is_plain)
+		predictor_pass(t->predictor, &t->last->branch);
+	sharing_execute(&t->caches->sharing, n_insns);
+	code->executions += !code->executions; /* it is not new any more */
+	t->last = code;
+}
+
+static int pass(struct front *f, struct front_thread *t, struct front_code *code,
+		const struct tact_trace_event *event, struct front_outcome *out)
+{
+	const uint64_t number = (uint64_t)event->block->number << 10;
+
+	pass_code(t, code, event->block->n_insns, out);
+	for (size_t i = 0; i < event->n_accesses; i++) {
+		const struct tact_trace_access *a = &event->accesses[i];
+
+		if (!caches_is_simple(t->caches, a->address, a->size, number | a->insn,
+				      a->is_store))
+			pass_access(f, t, event->pid, number | a->insn, a, out);
+	}
+	count(f, t, out);
+	return f->faults.has_failed ? -TACT_E_NOMEM : 0;
+}
+
+bool front_passes(const struct front *f)
+{
+	return skim_passes(&f->skim);
+}
+
+int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct tact_trace_block *b,
+	       const uint64_t *words, size_t n, struct front_outcome *out)
+{
+	const uint64_t number = (uint64_t)b->number << 10;
+	struct front_thread *t = f->last;
+	struct front_code *code = find_code(f, b);
+	bool is_simple = true;
+
+	if (!code)
+		return -TACT_E_NOMEM;
+	if (!t || t->id != thread || !code->is_usual || !skim_passes(&f->skim))
+		return 0;
+	skim_execute(&f->skim, b->n_insns, code->looked < SKIM_KNOWN);
+	pass_code(t, code, b->n_insns, out);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t word = words[i], address = word & WIRE_ADDRESS;
+		const uint32_t insn = (uint32_t)(word >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;
+		const uint32_t size = 1u << (word >> WIRE_SIZE_SHIFT & 7);
+		const bool is_store = (word & WIRE_STORE) != 0;
+
+		if (caches_is_simple(t->caches, address, size, number | insn, is_store))
+			continue;
+		is_simple = false;
+		pass_access(f, t, process, number | insn,
+			    &(struct tact_trace_access){.address = address,
+							.insn = (uint16_t)insn,
+							.is_store = is_store,
+							.size = size},
+			    out);
+	}
+	if (!is_simple)
+		count(f, t, out);
+	return f->faults.has_failed ? -TACT_E_NOMEM : 1;
+}
+
+/* ---- looking ---- */
+
+/* Notes about what an execution costs: it is enough to see whether looks differ. */
+static void note_cost(struct front *f, struct front_code *code, uint32_t n_insns,
+		      const struct front_outcome *out)
+{
+	enum { MOST = 4096 }; /* executions of a mean */
+	const uint32_t n = code->executions < MOST ? code->executions + 1 : MOST;
+	const unsigned penalty =
+		out->is_mispredicted ? (unsigned)f->arch->params.branch_penalty : 0;
+	const float cost =
+		0.25f * (float)n_insns + (float)(out->longest + out->fetch_delay + penalty);
+
+	skim_cost(&f->skim, (double)cost, n > 1 ? (double)code->usual : (double)cost);
+	code->usual += (cost - code->usual) / (float)n;
+}
+
+/* Looks at a block, or warms up for it. */
+static int look(struct front *f, struct front_thread *t, struct front_code *code,
+		const struct tact_trace_event *event, struct front_outcome *out,
+		struct front_trips *trips)
+{
+	int status;
+
+	*out = (struct front_outcome){.code = code,
+				      .first_trip = (uint32_t)trips->n,
+				      .has_counts = f->is_windowed,
+				      .is_skimmed = f->skim.part != SKIM_LOOK,
+				      .is_sample = f->skim.is_sample,
+				      .is_ending = skim_is_ending(&f->skim)};
+	if (trips->n + event->n_accesses >= trips->capacity &&
+	    tact_grow(&trips->list, &trips->capacity, trips->n + event->n_accesses + 1,
+		      sizeof(*trips->list)) < 0)
+		return -TACT_E_NOMEM;
+	if (t->caches) {
+		sharing_execute(&t->caches->sharing, event->block->n_insns);
+		if (event->n_accesses)
+			pass_caches(f, t, code, event, out, trips);
+	}
+	status = follow(f, t, code, event, out);
+	note_cost(f, code, event->block->n_insns, out);
+	if (out->is_skimmed) {
+		trips->n = out->first_trip;
+		out->n_trips = 0;
+	} else {
+		code->looked += code->looked < SKIM_KNOWN;
+	}
+	if (code->repeat.kind)
+		out->repeat_cycles = repeated(f, t, code, event);
+	count(f, t, out);
+	code->executions += code->executions < UINT32_MAX;
+	t->last = code;
+	return f->faults.has_failed ? -TACT_E_NOMEM : status;
+}
+
+static int execute(struct front *f, const struct tact_trace_event *event, struct front_outcome *out,
+		   struct front_trips *trips)
+{
+	struct front_thread *t = find_thread(f, event->thread);
+	struct front_code *code = find_code(f, event->block);
+	enum skim_part part;
+
+	if (!t || !code)
+		return -TACT_E_NOMEM;
+	part = skim_execute(&f->skim, event->block->n_insns, code->looked < SKIM_KNOWN);
+	return part == SKIM_PASS && code->is_usual ? pass(f, t, code, event, out)
+						   : look(f, t, code, event, out, trips);
+}
+
+/* Where a window comes from is not known. */
+static int begin_window(struct front *f, const struct tact_trace_event *event)
+{
+	struct front_thread *t = find_thread(f, event->thread);
+
+	if (!t)
+		return -TACT_E_NOMEM;
+	if (!f->is_windowed)
+		skim_init(&f->skim, false); /* windows are samples already */
+	f->is_windowed = true;
+	t->last = NULL;
+	t->depth = 0;
+	return t->caches ? reuse_begin(&f->reuse) : 0;
+}
+
+int front_take(struct front *f, const struct tact_trace_event *event, struct front_outcome *out,
+	       struct front_trips *trips)
+{
+	if (event->kind == TACT_TRACE_EXEC)
+		return execute(f, event, out, trips);
+	out->first_trip = 0;
+	out->is_skimmed = false;
+	if (event->kind == TACT_TRACE_WINDOW && event->window == TACT_TRACE_WARMING)
+		return begin_window(f, event);
+	if (event->kind == TACT_TRACE_END)
+		end_thread(f, event->thread);
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What happens in an execution of a block, whatever it costs: where its data and its code are found,
+ * and what the branch predictor made of the branch before it.  None of this depends on cycles, so it
+ * may run ahead of what counts them (front_run.h).
+ */
+#ifndef TRACE_FRONT_H
+#define TRACE_FRONT_H
+
+#include <tact/cycles.h>
+
+#include "trace/branch_predictor.h"
+#include "trace/caches.h"
+#include "trace/code_caches.h"
+#include "trace/page_faults.h"
+#include "trace/repeats.h"
+#include "trace/reuse.h"
+#include "trace/skim.h"
+
+/* A block of the trace. */
+struct front_code {
+	/* These never change after its first execution: others may read them from then on. */
+	struct predictor_branch branch; /* its last instruction */
+	uint64_t non_temporal;		/* bit i: instruction i stores past the caches */
+	uint32_t unknown;		/* instructions without data */
+	struct repeat repeat;		/* its last instruction */
+	bool is_known;			/* its instructions could be decoded */
+	bool is_usual;			/* nothing repeats, nothing goes past the caches */
+	bool is_plain;			/* its last instruction is neither a call nor a return */
+	bool is_branch;			/* it may go elsewhere */
+	bool is_seen;			/* the above is valid */
+
+	uint32_t executions; /* up to a limit */
+	uint32_t looked;     /* of these, those that were not skimmed; up to SKIM_KNOWN */
+	float usual;	     /* about what an execution costs: see note_cost() */
+	struct code_place place;
+};
+
+/* What an execution adds to the counts of its thread. */
+struct front_counts {
+	uint32_t misses[CACHE_LEVELS], page_misses[2], page_faults;
+};
+
+/* What happened in an execution. */
+struct front_outcome {
+	const struct front_code *code;
+	uint64_t special; /* hash of all that is not as usual; 0: nothing is */
+	uint64_t code_lines;
+	uint32_t repeat_cycles; /* of its last instruction, if that repeats itself */
+	uint32_t longest;	/* cycles that a load takes longer than from the first level */
+	uint32_t n_trips;	/* that are not as simple as the first level and the first TLB */
+	uint32_t first_trip;	/* of these */
+	uint16_t fetch_delay;
+	bool is_mispredicted, is_redirected, is_decoded;
+	bool is_branch, is_mistake; /* the branch before it, for the counts */
+	bool has_counts;
+	bool is_skimmed;	    /* only its data were followed: nothing else above is known */
+	bool is_sample;		    /* it stands for what is skimmed: see skim.h */
+	bool is_ending;		    /* soon what follows will be skimmed */
+	uint8_t level;		    /* the farthest one that a load had to go to: 0 to 3 */
+	struct front_counts counts; /* valid if has_counts is set: mostly it is not */
+};
+
+/* Where an access finds its data. */
+struct front_trip {
+	uint32_t access; /* number in its execution */
+	struct tact_stream_trip trip;
+};
+
+/* Trips of executions, one after the other. */
+struct front_trips {
+	struct front_trip *list; /* owned */
+	size_t n, capacity;
+};
+
+struct front;
+
+/* Options as for tact_cycles_create; arch is borrowed.  Returns 0 or < 0. */
+int front_create(struct front **out, const struct tact_arch *arch,
+		 const struct tact_cycles_options *opt, struct tact_diag *diag);
+void front_destroy(struct front *front); /* NULL is allowed */
+
+/* Takes an event.  For executions, *out says what happened, and the trips are appended.  Returns 0
+ * or -TACT_E_NOMEM.
+ */
+int front_take(struct front *front, const struct tact_trace_event *event, struct front_outcome *out,
+	       struct front_trips *trips);
+
+/* Whether the next execution is passed by, if it is as usual. */
+bool front_passes(const struct front *front);
+
+/* Passes an execution by.  words: its accesses (wire.h).  Returns 1, 0 if that is not possible, so that
+ * front_take is to be called, or -TACT_E_NOMEM.
+ */
+int front_pass(struct front *front, uint32_t thread, uint32_t process,
+	       const struct tact_trace_block *block, const uint64_t *words, size_t n,
+	       struct front_outcome *out);
+
+/* A hash that goes on from another one. */
+static inline uint64_t front_mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0xff51afd7ed558ccdu;
+	return h ^ h >> 29;
+}
+
+#endif /* TRACE_FRONT_H */
