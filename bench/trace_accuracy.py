@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Programs, and pairs of their versions: cycles that tact trace predicts, and measured ones.
 
-usage: trace_accuracy.py build DIR [--more FILE]
+usage: trace_accuracy.py build DIR [--more FILE | --only FILE]
        trace_accuracy.py measure DIR [--runs N] [-o FILE] [PAIR...]
-       trace_accuracy.py predict DIR [-a ARCH] [--measured FILE] [--exact] [--write] [PAIR...]
+       trace_accuracy.py predict DIR [-a ARCH] [--measured FILE] [--exact] [--kept] [--write [--releases] [--note FILE]]
+                         [PAIR...]
 
 build compiles the pairs into DIR, and writes DIR/plan.json.  Kernels are linked statically, so that DIR can
-be taken to another machine.  measure runs each version natively and writes DIR/measured.json: user time
-times the clock, which a chain of multiplications shows, the lowest of N runs in turns, pinned to one CPU, less what
-the program takes to start.  predict traces the same programs and compares.  --more adds pairs, one a line:
-name | command of A | command of B, run in DIR; {data} is a file of text.
+be taken to another machine.  measure runs each version natively and adds a set of runs to DIR/measured.json: user
+time times the clock, which a chain of multiplications shows, of N runs in turns, each pinned to a CPU whose core is
+quiet if one is, less what a kernel takes to start.  The lowest run of all sets counts; sets of different times show how far it can be trusted.
+predict traces the same programs and compares; what it predicts is also in DIR/predicted.ARCH.json, from where --kept
+takes what is there.  --more adds pairs, one a line: name | command of A | command of B, run in DIR; {data} is a file
+of text; lines with # are ignored.  --only has only these.
 
 The measured side runs with glibc's AVX-512 routines switched off, because QEMU has none.  --write puts the
-figures into doc/accuracy.json and doc/accuracy.md.
+figures into doc/accuracy.json and doc/accuracy.md, --releases into their section on releases, with what --note says.
 """
 import argparse
 import glob
@@ -27,10 +30,13 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TUNABLES = 'glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-ERMS'
+TUNABLES = 'glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-AVX512BW,-AVX512CD,-AVX512DQ,-ERMS,-RTM,-Prefer_No_VZEROUPPER'
+# what both sides of a comparison run with: the same routines, the same order of hashed keys
+ENVIRONMENT = {'GLIBC_TUNABLES': TUNABLES, 'PYTHONHASHSEED': '0', 'PERL_HASH_SEED': '0', 'LC_ALL': 'C',
+               'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_PAGER': 'cat'}
 V3 = '-O3 -march=x86-64-v3'
 
-# name, kernel of pairs.c, rounds to trace, compilers of A and B
+# name, kernel of pairs.c, least rounds, compilers of A and B
 COMPILED = (
     ('crc: gcc -O1, -O3', 'crc', 60, 'gcc -O1', 'gcc -O3'),
     ('crc: gcc -O2, clang -O2', 'crc', 60, 'gcc -O2', 'clang-14 -O2'),
@@ -46,7 +52,7 @@ COMPILED = (
     ('polynomial: gcc -O2, -O2 -mfma', 'polynomial', 300, 'gcc -O2', 'gcc -O2 -mfma'),
     ('divide: gcc -O1, clang -O3', 'divide', 300, 'gcc -O1', 'clang-14 -O3'),
 )
-# name, kernel of ways.c, rounds to trace; A and B are its two ways
+# name, kernel of ways.c, least rounds; A and B are its two ways
 WAYS = (
     ('search: branches, conditional moves', 'search', 20),
     ('above: random, sorted', 'above', 30),
@@ -82,7 +88,27 @@ PROGRAMS = (
     ('clang 14, 19: -O2', 'clang-14 -O2 -c {source} -o out.o', 'clang-19 -O2 -c {source} -o out.o'),
 )
 TEXT_SIZE = 2000000
-LEAST = 0.25  # seconds of a measured run of a kernel
+# ./spin N takes 3000 N cycles: multiplications that wait for each other; ./spin N wide has four additions per cycle instead,
+# and takes longer where another thread uses the same core
+SPIN = r'''#include <stdlib.h>
+int main(int count, char **words)
+{
+    long n = atol(words[1]);
+    for (; count == 2 && n > 0; n--)
+        __asm__ volatile(".rept 1000\n\timul %%rax, %%rax\n.endr" : : : "rax");
+    for (n *= 12; count > 2 && n > 0; n--)
+        __asm__ volatile(".rept 250\n\tadd $1, %%rax\n\tadd $1, %%rcx\n\tadd $1, %%rdx\n\tadd $1, %%rsi\n.endr"
+                         : : : "rax", "rcx", "rdx", "rsi");
+    return 0;
+}
+'''
+QUIET = 1.12  # times as long as the multiplications take the additions at most on a core that no one else uses
+PROBES = 10  # of each CPU, before a run is taken as it comes
+TRIES = 4  # to have the core quiet before and after a run
+LEAST = 0.06  # seconds of a measured run of a kernel
+SAMPLED = 3  # runs of a set with samples, for the share of user time
+NEAR = 1.02  # a run that takes at most this much more than the lowest confirms it
+TRACED = 4  # times the least rounds that predict traces: kernels do not repeat random data, so more rounds show nothing new
 
 
 # ---- build ----
@@ -93,8 +119,7 @@ def write_inputs(directory):
         f.write(b''.join(open(p, 'rb').read() for p in sources)[:TEXT_SIZE])
     shutil.copy(os.path.join(ROOT, 'bench/ways.c'), os.path.join(directory, 'source.c'))
     with open(os.path.join(directory, 'spin.c'), 'w') as f:
-        f.write('#include <stdlib.h>\nint main(int c, char **v) { for (long i = atol(v[c - 1]); i > 0; i--)\n'
-                '__asm__ volatile(".rept 1000\\n\\timul %%rax, %%rax\\n.endr" : : : "rax"); return 0; }\n')
+        f.write(SPIN)
     subprocess.run(['gcc', '-O1', '-static', '-o', 'spin', 'spin.c'], cwd=directory, check=True)
 
 
@@ -130,13 +155,25 @@ def kernel_pairs(directory):
                           [(c, 'ways.c', ['-DKERNEL=' + kernel, '-DWAY=%d' % way]) for c in (a, b)])
 
 
-def program_pairs(more):
-    lines = [tuple(part.strip() for part in line.split('|')) for line in open(more) if line.strip()] if more else []
-    for name, a, b in (*PROGRAMS, *lines):
+def lines_of(path):
+    lines = open(path).read().splitlines() if path else []
+    return [tuple(part.strip() for part in line.split(' | ')) for line in lines if line.strip() and line[0] != '#']
+
+
+def missing_program(directory, commands):
+    """The first program that is neither in the folder nor on the machine, or None."""
+    for program in (c.split()[0] for c in commands):
+        if not shutil.which(os.path.join(directory, program) if '/' in program else program):
+            return program
+    return None
+
+
+def program_pairs(directory, pairs):
+    for name, a, b in pairs:
         commands = [c.replace('{data}', 'text').replace('{source}', '-DKERNEL=list source.c') for c in (a, b)]
-        missing = [c.split()[0] for c in commands if not shutil.which(c.split()[0])]
+        missing = missing_program(directory, commands)
         if missing:
-            print('skip %s: there is no %s' % (name, missing[0]), file=sys.stderr)
+            print('skip %s: there is no %s' % (name, missing), file=sys.stderr)
         else:
             yield {'pair': name, 'rounds': 0, 'commands': commands}
 
@@ -144,7 +181,9 @@ def program_pairs(more):
 def build(args):
     os.makedirs(args.directory, exist_ok=True)
     write_inputs(args.directory)
-    plan = [p for p in kernel_pairs(args.directory) if p] + list(program_pairs(args.more))
+    plan = list(program_pairs(args.directory, lines_of(args.only) or [*PROGRAMS, *lines_of(args.more)]))
+    if not args.only:
+        plan = [p for p in kernel_pairs(args.directory) if p] + plan
     with open(os.path.join(args.directory, 'plan.json'), 'w') as f:
         json.dump(plan, f, indent=1)
     print('%d pairs in %s' % (len(plan), args.directory))
@@ -159,7 +198,7 @@ def chosen(args):
 
 def user_seconds(directory, words):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(words, cwd=directory, env=dict(os.environ, GLIBC_TUNABLES=TUNABLES), stdout=subprocess.DEVNULL,
+    subprocess.run(words, cwd=directory, env=dict(os.environ, **ENVIRONMENT), stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
@@ -170,30 +209,123 @@ def clock(directory):
     return 3e8 / min(sum(user_seconds(directory, ['./spin', '100000'])) for _ in range(2))
 
 
+def is_quiet(directory):
+    chain, wide = (sum(user_seconds(directory, words)) for words in (['./spin', '10000'], ['./spin', '10000', 'wide']))
+    return wide < QUIET * chain
+
+
+def take_quiet_cpu(directory, cpus):
+    """On shared machines, others slow a core for seconds: pins the process to a CPU whose core no one else uses now, if
+    there is one.  Returns whether there is."""
+    for _ in range(PROBES):
+        for cpu in sorted(cpus, reverse=True):
+            os.sched_setaffinity(0, {cpu})
+            if is_quiet(directory):
+                return True
+    return False
+
+
+def take_precedence():
+    """Keeps other processes of this machine from running in the middle of a measured one, if that is allowed."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        pass
+
+
+def perf_record(path):
+    return ['perf', 'record', '-q', '-e', 'cpu-clock', '-F', '9973', '-o', path, '--']
+
+
+class Share:
+    """Of user time in a program's CPU time: by samples, where there is perf, or by the kernel's ticks."""
+
+    def __init__(self):
+        self.ticks, self.samples = [0, 0], [0, 0]
+
+    def add_ticks(self, user, system):
+        self.ticks = [self.ticks[0] + user, self.ticks[1] + system]
+
+    def sample(self, directory, run):
+        """run(before) runs the program as an argument of before."""
+        if not shutil.which('perf'):
+            return
+        path = os.path.join(directory, 'perf.%d' % os.getpid())
+        try:
+            run(perf_record(path))
+        except (RuntimeError, subprocess.CalledProcessError):
+            return
+        script = subprocess.run(['perf', 'script', '-i', path, '-F', 'ip'], capture_output=True, text=True, check=False)
+        for address in script.stdout.split():
+            self.samples[address.startswith('ffff')] += 1
+        os.unlink(path)
+
+    def counted(self):
+        """In user mode and in the kernel."""
+        return self.samples if sum(self.samples) > 100 else self.ticks
+
+    def user(self):
+        user, system = self.counted()
+        return user / (user + system)
+
+
 class Side:
     """One version that is measured."""
 
-    def __init__(self, directory, command, rounds):
-        self.directory, self.words = directory, command.split()
+    def __init__(self, directory, command, rounds, cpus):
+        self.directory, self.words, self.cpus, self.quiet = directory, command.split(), cpus, 0
         self.is_kernel, self.rounds = rounds > 0, rounds
-        self.lowest, self.start, self.user, self.system = math.inf, math.inf, 0, 0
+        self.cycles, self.start, self.share = [], math.inf, Share()
         while self.is_kernel and sum(user_seconds(directory, self.words + [str(self.rounds)])) < LEAST:
-            self.rounds *= 4
+            self.rounds *= 2
+
+    def quiet_seconds(self):
+        """Of the fastest of a few runs; the first one before and after which the core is quiet is the last."""
+        runs = []
+        while len(runs) < TRIES:
+            was_quiet = take_quiet_cpu(self.directory, self.cpus)
+            user, system = user_seconds(self.directory, self.words + ([str(self.rounds)] if self.is_kernel else []))
+            self.share.add_ticks(user, system)
+            runs.append(user + system)
+            if was_quiet and is_quiet(self.directory):
+                self.quiet += 1
+                break
+        return min(runs)
 
     def run(self):
         hertz = clock(self.directory)
-        user, system = user_seconds(self.directory, self.words + ([str(self.rounds)] if self.is_kernel else []))
-        self.user, self.system = self.user + user, self.system + system
-        self.lowest = min(self.lowest, (user + system) * hertz)
+        self.cycles.append(self.quiet_seconds() * hertz)
         if self.is_kernel:
             self.start = min(self.start, sum(user_seconds(self.directory, self.words + ['0'])) * hertz)
+        elif len(self.cycles) <= SAMPLED:
+            self.share.sample(self.directory, lambda before: user_seconds(self.directory, before + self.words))
 
-    def cycles(self):
-        """Of a round, or of the program: its user time.  The kernel tells user from system time by samples, so their
-        share comes from all runs."""
+    def result(self):
+        """Cycles of each run: of a round, or of the program with the kernel, and what tells the kernel's share."""
         if self.is_kernel:
-            return (self.lowest - self.start) / self.rounds
-        return self.lowest * self.user / (self.user + self.system)
+            return {'cycles': [round((c - self.start) / self.rounds) for c in self.cycles], 'rounds': self.rounds,
+                    'counted': [1, 0]}
+        return {'cycles': [round(c) for c in self.cycles], 'rounds': 0, 'counted': self.share.counted()}
+
+
+class Measured:
+    """Both versions of a pair, from all sets of runs."""
+
+    def __init__(self, sets):
+        self.sets, self.rounds = sets, [side['rounds'] for side in sets[0]]
+        counted = [[sum(s[i]['counted'][mode] for s in sets) for mode in (0, 1)] for i in (0, 1)]
+        self.shares = [user / (user + system) for user, system in counted]
+        self.runs = sum(len(s[0]['cycles']) for s in sets)
+        self.cycles = [min(c for s in sets for c in s[i]['cycles']) * self.shares[i] for i in (0, 1)]
+
+    def ratios(self):
+        """Of the lowest runs of each set."""
+        return [min(b['cycles']) * self.shares[1] / (min(a['cycles']) * self.shares[0]) for a, b in self.sets]
+
+    def confirmed(self):
+        """How many runs of A and of B are close to the lowest."""
+        return [sum(c * self.shares[i] <= NEAR * self.cycles[i] for s in self.sets for c in s[i]['cycles'])
+                for i in (0, 1)]
 
 
 def model_name():
@@ -203,33 +335,41 @@ def model_name():
     return 'an unknown CPU'
 
 
+def sets_of(path):
+    return json.load(open(path)).get('sets', {}) if os.path.exists(path) else {}
+
+
 def measure(args):
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    rows = {}
+    cpus = os.sched_getaffinity(0)
+    take_precedence()
+    out = args.output or os.path.join(args.directory, 'measured.json')
     for pair in chosen(args):
-        missing = [c.split()[0] for c in pair['commands']
-                   if not shutil.which(os.path.join(args.directory, c.split()[0]) if c.startswith('./') else c.split()[0])]
+        missing = missing_program(args.directory, pair['commands'])
         if missing:
-            print('skip %s: there is no %s' % (pair['pair'], missing[0]), file=sys.stderr)
+            print('skip %s: there is no %s' % (pair['pair'], missing), file=sys.stderr)
             continue
-        sides = [Side(args.directory, c, pair['rounds']) for c in pair['commands']]
+        sides = [Side(args.directory, c, pair['rounds'], cpus) for c in pair['commands']]
         for _ in range(args.runs):
             for side in sides:
                 side.run()
-        rows[pair['pair']] = [side.cycles() for side in sides]
-        print('%-50s %12.0f %12.0f  %.3f' % (pair['pair'], *rows[pair['pair']], rows[pair['pair']][1] / rows[pair['pair']][0]),
-              flush=True)
-    out = args.output or os.path.join(args.directory, 'measured.json')
-    with open(out, 'w') as f:
-        json.dump({'machine': model_name(), 'runs': args.runs, 'cycles': rows}, f, indent=1)
+        sets = sets_of(out)
+        sets.setdefault(pair['pair'], []).append([side.result() for side in sides])
+        with open(out, 'w') as f:
+            json.dump({'machine': model_name(), 'sets': sets}, f)
+        found = Measured(sets[pair['pair']])
+        print('%-40s %12.0f %12.0f  %.3f  sets %s  confirmed by %d, %d of %d runs  user %.1f%%, %.1f%%  quiet %d, %d of %d' % (
+            pair['pair'], *found.cycles, found.cycles[1] / found.cycles[0],
+            ' '.join('%.3f' % r for r in found.ratios()), *found.confirmed(), found.runs,
+            *(100 * share for share in found.shares), *(side.quiet for side in sides), args.runs), flush=True)
 
 
 # ---- predict ----
 
 def trace(args, words, options=()):
     out = os.path.join(args.directory, 'result.%d.json' % os.getpid())
-    subprocess.run([args.tact, 'trace', '-q', '-a', args.arch, *options, '-o', out, '--', *words], cwd=args.directory,
-                   stdout=subprocess.DEVNULL, check=True)
+    # As tact diff does: nothing is skimmed.
+    subprocess.run([args.tact, 'trace', '--thorough', '-q', '-a', args.arch, *options, '-o', out, '--', *words], cwd=args.directory,
+                   env=dict(os.environ, **ENVIRONMENT), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     result = json.loads(open(out).readline())
     os.unlink(out)
     return result
@@ -254,35 +394,56 @@ def off(a, b):
     return round(100 * (a / b - 1), 1)
 
 
+def predicted_pair(args, pair, rounds):
+    """What was predicted of each version, and by how many per cent --exact differs at most, or None."""
+    path = os.path.join(args.directory, 'predicted.%s.json' % args.arch)
+    known = json.load(open(path)) if os.path.exists(path) else {}
+    versions = [(c, min(n, TRACED * pair['rounds'])) for c, n in zip(pair['commands'], rounds)]
+    if not args.kept or pair['pair'] not in known:
+        known[pair['pair']] = [predicted(args, c, n) for c, n in versions]
+        with open(path, 'w') as f:
+            json.dump(known, f)
+    sides = known[pair['pair']]
+    if not args.exact:
+        return sides, None
+    return sides, max(abs(off(s[0], predicted(args, c, n, ['--exact'])[0])) for s, (c, n) in zip(sides, versions))
+
+
+def compared(args, pair, found):
+    """A row of the table."""
+    sides, apart = predicted_pair(args, pair, found.rounds)
+    a, b = found.cycles
+    guess = sides[1][0] / sides[0][0]
+    row = {'pair': pair['pair'], 'million': [round(s[1], 1) for s in sides], 'measured': round(b / a, 3),
+           'predicted': round(guess, 3), 'off': off(guess, b / a), 'each': [off(sides[0][0], a), off(sides[1][0], b)],
+           'runs': found.runs, 'confirmed': found.confirmed(),
+           'sets': [round(r, 3) for r in (min(found.ratios()), max(found.ratios()))]}
+    if apart is not None:
+        row['apart'] = apart
+    print('%-48s measured %8.3f (%.3f to %.3f) predicted %8.3f off %+6.1f%%  A %+.1f%% B %+.1f%%%s' % (
+        row['pair'], row['measured'], *row['sets'], row['predicted'], row['off'], *row['each'],
+        '  apart %.2f%%' % apart if apart is not None else ''), flush=True)
+    return row
+
+
 def predict(args):
     args.tact = os.path.abspath(args.tact)
-    measured = json.load(open(args.measured or os.path.join(args.directory, 'measured.json')))
-    rows, ratios, absolutes = [], [], []
-    for pair in chosen(args):
-        if pair['pair'] not in measured['cycles']:
-            continue
-        a, b = measured['cycles'][pair['pair']]
-        sides = [predicted(args, c, pair['rounds']) for c in pair['commands']]
-        row = {'pair': pair['pair'], 'million': [round(s[1], 1) for s in sides], 'measured': round(b / a, 3),
-               'predicted': round(sides[1][0] / sides[0][0], 3), 'off': off(sides[1][0] / sides[0][0], b / a),
-               'each': [off(sides[0][0], a), off(sides[1][0], b)]}
-        if args.exact:
-            exact = [predicted(args, c, pair['rounds'], ['--exact']) for c in pair['commands']]
-            row['apart'] = max(abs(off(s[0], e[0])) for s, e in zip(sides, exact))
-        ratios.append(abs(math.log(row['predicted'] / row['measured'])))
-        absolutes += [abs(math.log(sides[0][0] / a)), abs(math.log(sides[1][0] / b))]
-        rows.append(row)
-        print('%-48s measured %8.3f predicted %8.3f off %+6.1f%%  A %+.1f%% B %+.1f%%%s' % (
-            row['pair'], row['measured'], row['predicted'], row['off'], *row['each'],
-            '  apart %.2f%%' % row['apart'] if args.exact else ''), flush=True)
+    path = args.measured or os.path.join(args.directory, 'measured.json')
+    sets = sets_of(path)
+    rows = [compared(args, pair, Measured(sets[pair['pair']])) for pair in chosen(args) if pair['pair'] in sets]
+    log = lambda percent: abs(math.log(1 + percent / 100))
+    mean = geometric([log(r['off']) for r in rows])
+    absolute = geometric([log(e) for r in rows for e in r['each']])
     wrong = [r['pair'] for r in rows if abs(r['measured'] - 1) > 0.03 and (r['measured'] - 1) * (r['predicted'] - 1) <= 0]
-    section = {'arch': args.arch, 'machine': measured['machine'], 'runs': measured['runs'], 'pairs': rows,
-               'mean': round(geometric(ratios), 1), 'absolute_mean': round(geometric(absolutes), 1), 'wrong': wrong}
     print('%d pairs: geometric mean error of the ratio %.1f%%, of the cycles %.1f%%; wrong direction: %s' % (
-        len(rows), section['mean'], section['absolute_mean'], ', '.join(wrong) or 'none'))
+        len(rows), mean, absolute, ', '.join(wrong) or 'none'))
     if args.write:
         import write_accuracy  # pylint: disable=import-outside-toplevel
-        write_accuracy.save_pairs(section)
+        section = {'arch': args.arch, 'machine': json.load(open(path))['machine'], 'runs': min(r['runs'] for r in rows),
+                   'pairs': rows, 'mean': round(mean, 1), 'absolute_mean': round(absolute, 1), 'wrong': wrong}
+        if args.note:
+            section['note'] = open(args.note).read().split('\n\n')
+        write_accuracy.save_for(section, 'releases' if args.releases else 'trace')
 
 
 def main():
@@ -293,9 +454,13 @@ def main():
     parser.add_argument('-a', dest='arch', default='native')
     parser.add_argument('--runs', type=int, default=7)
     parser.add_argument('--more')
+    parser.add_argument('--only')
     parser.add_argument('--measured')
     parser.add_argument('--exact', action='store_true')
+    parser.add_argument('--kept', action='store_true')
+    parser.add_argument('--note')
     parser.add_argument('--write', action='store_true')
+    parser.add_argument('--releases', action='store_true')
     parser.add_argument('-o', dest='output')
     parser.add_argument('pairs', nargs='*')
     args = parser.parse_intermixed_args()

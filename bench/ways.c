@@ -49,20 +49,17 @@ static int up(const void *a, const void *b)
 static uint64_t search(void)
 {
 	enum { N = 1 << 14, KEYS = 1 << 12 };
-	static uint32_t *sorted, *keys;
+	static uint32_t *sorted;
 	uint64_t sum = 0;
 
 	ONCE(sorted)
 	{
 		sorted = own(N * sizeof(*sorted));
-		keys = own(KEYS * sizeof(*keys));
 		for (int i = 0; i < N; i++)
 			sorted[i] = (uint32_t)i * 1000;
-		for (int i = 0; i < KEYS; i++)
-			keys[i] = (uint32_t)(next() % (N * 1000u));
 	}
 	for (int k = 0; k < KEYS; k++) {
-		const uint32_t *at = sorted, key = keys[k];
+		const uint32_t *at = sorted, key = (uint32_t)(next() % (N * 1000u));
 
 		for (unsigned n = N / 2; n; n /= 2) {
 #if WAY
@@ -87,30 +84,34 @@ static uint64_t search(void)
 /* The sum of what is above a limit: of random data, or of the same data in order. */
 static uint64_t above(void)
 {
-	enum { N = 1 << 15 };
-	static uint32_t *data;
+	enum { N = 1 << 15, ALL = 8 * N };
+	static uint32_t *data, at;
+	const uint32_t *part;
 	uint64_t sum = 0;
 
 	ONCE(data)
 	{
-		data = own(N * sizeof(*data));
-		for (int i = 0; i < N; i++)
+		data = own(ALL * sizeof(*data));
+		for (int i = 0; i < ALL; i++)
 			data[i] = (uint32_t)(next() >> 40);
-		if (WAY)
-			qsort(data, N, sizeof(*data), up);
+		for (int i = 0; WAY && i < ALL; i += N)
+			qsort(data + i, N, sizeof(*data), up);
 	}
+	part = data + at++ % 8 * N;
 	for (int i = 0; i < N; i++)
-		if (data[i] >= 1u << 23) {
-			sum += data[i];
+		if (part[i] >= 1u << 23) {
+			sum += part[i];
 			__asm__ volatile("" : "+r"(sum));
 		}
 	return sum;
 }
 
-/* An interpreter: one dispatch for all instructions, or one for each of them. */
-static uint64_t interpreter(void)
+/* An interpreter: one dispatch for all instructions, or one for each of them.  The program is short
+ * enough for a CPU to learn it, as the loops of real ones are.
+ */
+static uint64_t run_program(void)
 {
-	enum { N = 1 << 12 };
+	enum { N = 1 << 8 };
 	static unsigned char *program;
 	uint64_t a = 1, b = 2;
 	const unsigned char *p;
@@ -179,6 +180,15 @@ l7:
 		}
 	}
 #endif
+}
+
+static uint64_t interpreter(void)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < 16; i++)
+		sum += run_program();
+	return sum;
 }
 
 static void quick(uint32_t *v, int n)
@@ -253,32 +263,35 @@ static uint64_t triple(uint64_t x)
 /* Calls through pointers, in random order or sorted by target. */
 static uint64_t calls(void)
 {
-	enum { N = 1 << 14 };
+	enum { N = 1 << 14, ALL = 16 * N };
 	static unsigned char *kinds;
+	static unsigned at;
+	const unsigned char *part;
 	static uint64_t (*const volatile function[])(uint64_t) = {add_one, turn, flip, triple};
 	uint64_t x = 1;
 
 	ONCE(kinds)
 	{
-		kinds = own(N);
-		for (int i = 0; i < N; i++)
-			kinds[i] = (unsigned char)(WAY ? 4 * i / N : next() % 4);
+		kinds = own(ALL);
+		for (int i = 0; i < ALL; i++)
+			kinds[i] = (unsigned char)(WAY ? 4 * (i % N) / N : next() % 4);
 	}
+	part = kinds + at++ % 16 * N;
 	for (int i = 0; i < N; i++)
-		x = function[kinds[i]](x);
+		x = function[part[i]](x);
 	return x;
 }
 
 /* Numbers in text, of one to nine digits or of five digits. */
 static uint64_t numbers(void)
 {
-	enum { N = 1 << 12 };
-	static char *text;
+	enum { N = 1 << 12, PARTS = 32 };
+	static char *text[PARTS];
+	static unsigned at;
 	uint64_t sum = 0;
 
-	ONCE(text)
-	{
-		char *p = text = own(N * 12);
+	for (int k = 0; k < PARTS && !text[PARTS - 1]; k++) {
+		char *p = text[k] = own(N * 12);
 
 		for (int i = 0; i < N; i++) {
 			int digits = WAY ? 5 : 1 + (int)(next() % 9);
@@ -289,7 +302,7 @@ static uint64_t numbers(void)
 		}
 		*p = 0;
 	}
-	for (const char *p = text; *p; p++) {
+	for (const char *p = text[at++ % PARTS]; *p; p++) {
 		uint64_t x = 0;
 
 		for (; *p != ' '; p++)
@@ -406,6 +419,9 @@ static uint64_t product(void)
 		a = own(N * sizeof(*a));
 		b = own(N * sizeof(*b));
 		c = own(N * sizeof(*c));
+		for (int i = 0; i < N * N;
+		     i++) /* bytes of 1 would be tiny, and slow where products vanish */
+			a[i / N][i % N] = b[i / N][i % N] = 1.5 + i % 7;
 	}
 	for (int i = 0; i < N; i++) {
 #if WAY
@@ -499,8 +515,8 @@ static uint64_t copy(void)
 static uint64_t table(void)
 {
 	enum { KEYS = 1 << 15, BITS = WAY ? 13 : 21 };
-	static uint64_t *slots;
-	uint64_t found = 0, key = 1;
+	static uint64_t *slots, key = 1;
+	uint64_t found = 0;
 
 	ONCE(slots)
 	{

@@ -457,23 +457,56 @@ def render_mix(t, data):
              'hybrid, paper\'s rule', 'hybrid, trained rule'), rows)
 
 
-def render_trace(t, data):
+def render_programs(t, data):
     """data: sections by microarchitecture."""
+    t.title('## Whole programs')
+    t.add('User cycles that `tact trace` predicts, divided by measured ones: user time times the clock, which a chain '
+          'of multiplications shows, the lowest of several runs. The routines of the C library and of ffmpeg that '
+          'need AVX-512 or RTM are off, because QEMU has neither. `bench/program_accuracy.py` has the programs and '
+          'measures this section.')
+    for arch, section in sorted(data.items()):
+        beyond = [r['program'] for r in section['programs'] if not 1 / 1.2 <= r['ratio'] <= 1.2]
+        t.add('**%s**, measured on %s. %d programs: the geometric mean of the errors is %.1f%%. Beyond 20%%: %s.'
+              % (arch, section['machine'], len(section['programs']), section['mean'], ', '.join(beyond) or 'none'))
+        t.table(('program', 'million instructions', 'measured million cycles', 'predicted / measured'),
+                [(r['program'], r['million'], r['measured'], '%.2f' % r['ratio']) for r in section['programs']])
+
+
+def render_pairs(t, data):
+    """data: sections by microarchitecture; the one with most pairs first."""
+    for arch, section in sorted(data.items(), key=lambda s: (-len(s[1]['pairs']), s[0])):
+        rows = section['pairs']
+        t.add('**%s**, measured on %s, %d runs. %d pairs: the geometric mean of the errors is %.1f%% for the ratio, '
+              '%.1f%% for the cycles. Wrong direction, where the measured change exceeds 3%%: %s.'
+              % (arch, section['machine'], section['runs'], len(rows), section['mean'], section['absolute_mean'],
+                 '; '.join(section['wrong']) or 'none'))
+        note = section.get('note', [])
+        t.add(*([note] if isinstance(note, str) else note))
+        known = any('sets' in r for r in rows)  # several sets of runs
+        t.table(('pair A, B', 'million instructions', 'measured', *['single sets'] * known, 'predicted', 'off', 'A off',
+                 'B off'),
+                [(r['pair'], '%.1f, %.1f' % tuple(r['million']), '%.3f' % r['measured'],
+                  *['%.3f to %.3f' % tuple(r['sets']) if 'sets' in r else ''] * known, '%.3f' % r['predicted'],
+                  '%+.1f%%' % r['off'], '%+.1f%%' % r['each'][0], '%+.1f%%' % r['each'][1]) for r in rows])
+
+
+def render_trace(t, data):
     t.title('## Whole programs: pairs of versions')
     t.add('A change makes a program faster or slower; does `tact trace` predict by how much? Each line has the '
           'cycles of version B divided by those of version A, measured and predicted, and how far off the '
           'predicted cycles of each are. Measured means user time times the clock, the lowest of several '
           'alternating runs, pinned to a CPU, without the AVX-512 routines of the C library. For kernels, the '
           'start of the program is subtracted on both sides. `bench/trace_accuracy.py` measures this section.')
-    for arch, section in sorted(data.items()):
-        rows = section['pairs']
-        t.add('**%s**, measured on %s, %d runs. %d pairs: the geometric mean of the errors is %.1f%% for the ratio, '
-              '%.1f%% for the cycles. Wrong direction, where the measured change exceeds 3%%: %s.'
-              % (arch, section['machine'], section['runs'], len(rows), section['mean'], section['absolute_mean'],
-                 '; '.join(section['wrong']) or 'none'))
-        t.table(('pair A, B', 'million instructions', 'measured', 'predicted', 'off', 'A off', 'B off'),
-                [(r['pair'], '%.1f, %.1f' % tuple(r['million']), '%.3f' % r['measured'], '%.3f' % r['predicted'],
-                  '%+.1f%%' % r['off'], '%+.1f%%' % r['each'][0], '%+.1f%%' % r['each'][1]) for r in rows])
+    render_pairs(t, data)
+
+
+def render_releases(t, data):
+    t.title('## Whole programs: releases')
+    t.add('The same for two releases of a program with the same input, A before B: a new release makes a program faster '
+          'or slower, and is that predicted? `bench/trace_accuracy.py build DIR --only FILE` takes such pairs, '
+          '`measure DIR` measures them, each time it is called once more, and `predict DIR --write --releases` writes '
+          'this section.')
+    render_pairs(t, data)
 
 
 def render(data):
@@ -487,7 +520,9 @@ def render(data):
     render_ideal(t, data['ideal'])
     render_applications(t, data['applications'])
     render_mix(t, data['mix'])
+    render_programs(t, data.get('programs', {}))
     render_trace(t, data['trace'])
+    render_releases(t, data.get('releases', {}))
     return '\n'.join(t.lines).rstrip() + '\n'
 
 
@@ -507,10 +542,10 @@ def save(section, content):
         f.write(render(data))
 
 
-def save_pairs(section):
-    """Replaces the pairs of one microarchitecture."""
-    sections = load()['trace']
-    save('trace', dict({k: v for k, v in sections.items() if isinstance(v, dict)}, **{section['arch']: section}))
+def save_for(section, name):
+    """Replaces what one microarchitecture has in a section: trace (pairs), releases, programs."""
+    sections = load().get(name, {})
+    save(name, dict({k: v for k, v in sections.items() if isinstance(v, dict)}, **{section['arch']: section}))
 
 
 def newest_llvm():
