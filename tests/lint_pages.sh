@@ -4,8 +4,9 @@
 # The sources of the pages: scripts by eslint, HTML by tidy, and that nothing is asked of another host.
 set -eu
 cd "$(dirname "$0")/../web"
-# Debian's modules, also for a node that is not Debian's.
-NODE_PATH=/usr/share/nodejs:/usr/lib/nodejs eslint --no-color ./*.js
+# Debian's modules, also for a node that is not Debian's; the usual format needs modules that are not
+# always installed with it.
+NODE_PATH=/usr/share/nodejs:/usr/lib/nodejs eslint --no-color --format unix ./*.js
 for page in *.html; do
 	# A warning is a failure.
 	tidy -quiet -errors --drop-empty-elements no --mute-id yes "$page"

@@ -177,6 +177,7 @@ def run_property(total, args):
     counted(total, 'property', [sys.executable, 'tests/property/check_bounds.py', '--tact', args.tact])
     counted(total, 'explanations', [sys.executable, 'tests/property/check_explanations.py', '--tact', args.tact])
     counted(total, 'mix cycles', [sys.executable, 'tests/property/check_mix_cycles.py', '--tact', args.tact])
+    counted(total, 'memo', [sys.executable, 'tests/property/check_memo.py', '--tact', args.tact])
     counted(total, 'stalls', [sys.executable, 'tests/property/check_stalls.py', '--tact', args.tact])
 
 

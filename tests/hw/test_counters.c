@@ -178,9 +178,18 @@ static const struct injected injections[] = {
 	 NULL},
 };
 
-/* A number is measured on rungs that count. */
+/* A number is measured on rungs that count.  The cycles are fake, who else uses the core is not: where
+ * somebody does, there is no number to check.
+ */
 static void check_cycles(const char *output)
 {
+	const char *disturbed = strstr(output, "\ndisturbed ");
+
+	if (disturbed) {
+		print_message("skip: this machine is too noisy now: %.*s\n",
+			      (int)strcspn(disturbed + 1, "\n"), disturbed + 1);
+		skip();
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
 		char expected[64];
 

@@ -25,7 +25,8 @@
 enum {
 	MAX_ARGS = 24,
 	TEXT = 1 << 16,
-	UNABLE = 3, /* exit status of tact */
+	SOME_FAILED = 1, /* exit statuses of tact */
+	UNABLE = 3,
 	DENY_TIMEOUT = 124,
 	DENY_LEFT = 125,
 	DENY_UNABLE = 126
@@ -165,13 +166,27 @@ static bool is_wrong(const struct result *r)
 	return number_of(r) > 0 && fabs(number_of(r) - 4) > 1.5; /* noise counts here */
 }
 
+/* A row without a number that says why: somebody else kept the core busy. */
+static bool is_disturbed(const struct result *r)
+{
+	static const char *const busy[] = {",unstable,", ",disturbed,", ",unconfirmed,",
+					   ",timeout,"};
+
+	for (size_t i = 0; r->status == SOME_FAILED && i < ARRAY_SIZE(busy); i++)
+		if (strstr(r->out, busy[i]))
+			return true;
+	return false;
+}
+
 static unsigned wrong;
 
 /* Counts, and goes on: one run shows all that is missing. */
 static void complain(const char *what, const char *why, const struct result *r)
 {
-	print_message("%s: %s (status %d) out '%.60s' err '%.200s'\n", what, why, r->status, r->out,
-		      r->err);
+	const char *row = strchr(r->out, '\n');
+
+	print_message("%s: %s (status %d) row '%.100s' err '%.200s'\n", what, why, r->status,
+		      row ? row + 1 : r->out, r->err);
 	wrong++;
 }
 
@@ -308,7 +323,8 @@ static void what_is_not_needed(void **state)
 			continue;
 		if (is_wrong(&r))
 			complain(rules[i], "wrong", &r);
-		else if (r.status != 0 && (r.status != UNABLE || strlen(r.err) < 20))
+		else if (r.status != 0 && !is_disturbed(&r) &&
+			 (r.status != UNABLE || strlen(r.err) < 20))
 			complain(rules[i], "has no reason", &r);
 	}
 	assert_int_equal(wrong, 0);
@@ -335,7 +351,7 @@ static size_t list_calls(struct result *r)
 	run_denied(r, options);
 	if (r->status == DENY_UNABLE)
 		return 0;
-	assert_int_equal(r->status, 0);
+	assert_true(!r->status || is_disturbed(r));
 	f = fopen(place.log, "re");
 	assert_non_null(f);
 	while (n < ARRAY_SIZE(call_list) && fgets(line, sizeof(line), f)) {
