@@ -324,12 +324,16 @@ bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
 	python3 bench/write_accuracy.py --tact $(BUILD)/tact measure
 
-# Sweeps over memory, branches and code, on this CPU or as SWEEP_POINTS recorded them: some minutes.
+# Sweeps over memory, branches and code: a quarter of an hour for each CPU of SWEEP_ARCHS, against the
+# recorded points of bench/sweeps.  SWEEP_ARCHS=native: against this CPU.  SWEEP_OPTIONS=--quick: fewer.
+SWEEP_ARCHS = $(basename $(notdir $(wildcard bench/sweeps/*.csv)))
 .PHONY: bench-memory
 bench-memory: deps
 	@$(MAKE) --no-print-directory build
-	python3 bench/memory_sweep.py --tact $(BUILD)/tact $(if $(SWEEP_ARCH),-a $(SWEEP_ARCH)) \
-		$(if $(SWEEP_POINTS),--measured $(SWEEP_POINTS))
+	@failed=; for a in $(SWEEP_ARCHS); do points=bench/sweeps/$$a.csv; \
+		python3 bench/memory_sweep.py --tact $(BUILD)/tact -a $$a $(SWEEP_OPTIONS) \
+			$$(test -e $$points && echo --measured $$points) || failed="$$failed $$a"; \
+	done; test -z "$$failed" || { echo "bench-memory: failed for$$failed"; exit 1; }
 
 # Ten programs under the virtual PMU: some minutes.
 .PHONY: bench-mix
