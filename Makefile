@@ -217,7 +217,7 @@ demo: deps-installed
 tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
-ALLOC_WRAPS := malloc calloc realloc strdup strndup getline
+ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
 $(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:%=-Wl,--wrap=%)
 
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a

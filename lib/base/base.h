@@ -47,10 +47,23 @@ int tact_new(void *made, size_t size, bool is_valid, const char *missing, struct
 #define HAND_OVER(out, made, status, destroy)                                                      \
 	((status) < 0 ? (destroy(made), *(out) = NULL, (status)) : (*(out) = (made), 0))
 
+/* Returns the capacity that an array grows to; 0: no memory has room for it. */
+size_t tact_capacity_for(size_t capacity, size_t needed, size_t element_size);
+
 /* Grows *array (*capacity elements of element_size) to hold at least `needed` elements.  Returns 0,
  * or -TACT_E_NOMEM with the array unchanged.
  */
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
+
+/* A table that is read at random: all zeros, aligned to cache lines, and in large pages if it is large
+ * and the kernel has any, because to translate an address may take as long as to read the entry.
+ * Pages that nobody writes take no memory.  NULL: out of memory.
+ */
+void *tact_table_create(size_t n, size_t element_size);
+void tact_table_destroy(void *table, size_t n, size_t element_size); /* NULL is allowed */
+
+/* As tact_grow, for such a table: what is new is all zeros. */
+int tact_table_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
 
 /* Memory that is freed all at once.  What was taken does not move and is aligned like a pointer.
  * All zeros is an empty arena.

@@ -7,19 +7,27 @@
 /* No struct of the interface comes near this; a size beyond it was never set. */
 enum { MAX_STRUCT = 1 << 16 };
 
+size_t tact_capacity_for(size_t capacity, size_t needed, size_t element_size)
+{
+	size_t wanted = capacity ? capacity : 16;
+
+	while (wanted < needed) {
+		if (wanted > SIZE_MAX / 2)
+			return 0;
+		wanted *= 2;
+	}
+	return wanted > SIZE_MAX / element_size ? 0 : wanted;
+}
+
 int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
 {
 	void *old, *grown;
-	size_t wanted = *capacity ? *capacity : 16;
+	size_t wanted;
 
 	if (needed <= *capacity)
 		return 0;
-	while (wanted < needed) {
-		if (wanted > SIZE_MAX / 2)
-			return -TACT_E_NOMEM;
-		wanted *= 2;
-	}
-	if (wanted > SIZE_MAX / element_size)
+	wanted = tact_capacity_for(*capacity, needed, element_size);
+	if (!wanted)
 		return -TACT_E_NOMEM;
 	memcpy(&old, array, sizeof(old));
 	grown = realloc(old, wanted * element_size);

@@ -251,7 +251,8 @@ static int take_batch(struct tact_analysis *const *all, size_t n_all, struct fro
 			const struct front_outcome *outcome = front_cursor_outcome(at, i, &trips);
 			int status;
 
-			engine_expect(all[i]->cycles, front_cursor_later(at));
+			engine_expect(all[i]->cycles, front_cursor_later(at),
+				      front_cursor_later_key(at, i));
 			status = outcome->is_skimmed
 					 ? take_skimmed(all[i], &at->event, outcome, diag)
 					 : take_event(all[i], &at->event, outcome, trips, diag);

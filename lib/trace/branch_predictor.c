@@ -56,8 +56,8 @@ static void lengthen(const struct predictor *p, struct predictor_history *h, uin
 
 static void push(struct predictor *p, const struct predictor_branch *b, uint64_t target)
 {
-	const uint64_t seen =
-		p->has_footprint ? footprint(b->next - 1, target) : b->address ^ target * BASE;
+	const uint64_t seen = p->has_footprint ? footprint(predictor_next(b) - 1, target)
+					       : b->address ^ target * BASE;
 	const uint64_t h = hash(seen);
 
 	for (unsigned i = 0; i < p->n_tables; i++)
@@ -425,15 +425,16 @@ static bool is_known(struct predictor *p, const struct predictor_branch *b,
 {
 	const bool is_in_btb = level < PREDICTOR_LEVELS;
 
-	switch (b->flow) {
+	switch ((enum tact_flow)b->flow) {
 	case TACT_FLOW_BRANCH:
-		return is_in_btb ? predict_direction(p, b->address, target != b->next, delay)
-				 : target == b->next;
+		return is_in_btb ? predict_direction(p, b->address, target != predictor_next(b),
+						     delay)
+				 : target == predictor_next(b);
 	case TACT_FLOW_RETURN:
 		*delay = p->return_delay;
 		return follow_return(p, target);
 	case TACT_FLOW_CALL:
-		follow_call(p, b->next);
+		follow_call(p, predictor_next(b));
 		break;
 	default:
 		break;
@@ -482,7 +483,7 @@ int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint
 	out->is_mispredicted = !is_known(p, b, site, level, target, &delay);
 	p->branches++;
 	p->mistakes += out->is_mispredicted;
-	if (target == b->next && b->flow == TACT_FLOW_BRANCH) {
+	if (target == predictor_next(b) && b->flow == TACT_FLOW_BRANCH) {
 		out->delay = out->is_mispredicted ? 0 : delay;
 		p->late += out->delay > 0;
 		return 0;
@@ -509,7 +510,7 @@ void predictor_pass(struct predictor *p, const struct predictor_branch *b)
 	if (b->flow == TACT_FLOW_RETURN)
 		follow_return(p, 0);
 	else if (b->flow == TACT_FLOW_CALL)
-		follow_call(p, b->next);
+		follow_call(p, predictor_next(b));
 }
 
 /* ---- life ---- */

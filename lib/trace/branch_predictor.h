@@ -119,15 +119,31 @@ void predictor_fini(struct predictor *p);
 
 /* A branch instruction.  is_direct: its bytes say where it can go. */
 struct predictor_branch {
-	uint32_t site; /* a small number that is its own */
-	enum tact_flow flow;
+	uint64_t address;
+	uint32_t site;	 /* a small number that is its own */
+	uint16_t length; /* bytes */
+	uint8_t flow;	 /* enum tact_flow */
 	bool is_direct;
-	uint64_t address, next; /* of it, and of the instruction after it */
 };
+
+/* Returns the address of the instruction after it. */
+static inline uint64_t predictor_next(const struct predictor_branch *branch)
+{
+	return branch->address + branch->length;
+}
 
 /* Tells the predictor that a branch went to `target`.  Returns 0 or -TACT_E_NOMEM. */
 int predictor_follow(struct predictor *p, const struct predictor_branch *branch, uint64_t target,
 		     struct predictor_outcome *out);
+
+/* A branch comes soon: what the BTB knows of it is fetched.  Any number is allowed. */
+static inline void predictor_expect(const struct predictor *p, uint32_t site)
+{
+	const size_t chunk = site / PREDICTOR_CHUNK;
+
+	if (chunk < p->n_chunks && p->chunks[chunk])
+		__builtin_prefetch(&p->chunks[chunk][site % PREDICTOR_CHUNK], 1);
+}
 
 /* Whether the predictor has anything to do with a block that ends so. */
 static inline bool predictor_takes(const struct predictor_branch *branch)

@@ -23,7 +23,7 @@ int calls_create(struct calls **out, calls_place_fn *place_of, void *arg, size_t
 	c->place_of = place_of;
 	c->arg = arg;
 	c->max_nodes = max_nodes ? max_nodes : CALLS_NODES;
-	c->nodes = calloc(c->max_nodes, sizeof(*c->nodes));
+	c->nodes = tact_table_create(c->max_nodes, sizeof(*c->nodes));
 	if (!c->nodes || hash_reserve(&c->node_of, c->max_nodes) ||
 	    tact_grow(&c->functions, &c->functions_capacity, 1, sizeof(*c->functions))) {
 		calls_destroy(c);
@@ -45,7 +45,9 @@ void calls_destroy(struct calls *c)
 		free(c->threads[i].frames);
 	hash_free(&c->node_of);
 	hash_free(&c->function_of);
-	FREE_ALL(c->nodes, c->functions, c->codes, c->threads, c);
+	tact_table_destroy(c->nodes, c->max_nodes, sizeof(*c->nodes));
+	tact_table_destroy(c->codes, c->codes_capacity, sizeof(*c->codes));
+	FREE_ALL(c->functions, c->threads, c);
 }
 
 /* ---- functions ---- */
@@ -117,9 +119,9 @@ static const struct calls_code *find_code(struct calls *c, const struct tact_tra
 	const size_t n = c->n_codes;
 
 	if (b->number >= n) {
-		if (tact_grow(&c->codes, &c->codes_capacity, b->number + 1, sizeof(*c->codes)))
+		if (tact_table_grow(&c->codes, &c->codes_capacity, b->number + 1,
+				    sizeof(*c->codes)))
 			return NULL;
-		memset(c->codes + n, 0, (b->number + 1 - n) * sizeof(*c->codes));
 		c->n_codes = b->number + 1;
 	}
 	if (!c->codes[b->number].function && look_at(c, b))
@@ -147,12 +149,16 @@ static uint32_t child_of(struct calls *c, uint32_t parent, uint32_t function)
 		return parent;
 	if (c->nodes[parent].depth >= CALLS_DEPTH)
 		parent = c->nodes[parent].parent;
+	i = c->nodes[parent].callee;
+	if (i && c->nodes[i].function == function)
+		return i;
 	hash = node_hash(parent, function);
 	while ((i = hash_next(&c->node_of, hash, &at)) != HASH_NONE)
 		if (c->nodes[i].parent == parent && c->nodes[i].function == function)
-			return i;
+			return c->nodes[parent].callee = i;
 	if (c->n_nodes >= c->max_nodes)
 		return parent;
+	c->nodes[parent].callee = (uint32_t)c->n_nodes;
 	c->nodes[c->n_nodes] = (struct calls_node){
 		.parent = parent, .function = function, .depth = c->nodes[parent].depth + 1};
 	hash_add(&c->node_of, hash, (uint32_t)c->n_nodes);
@@ -190,6 +196,7 @@ static void copy_nodes(struct calls *c, const struct calls_node *from, size_t n,
 	memset(c->node_of.slots, 0, c->node_of.n_slots * sizeof(*c->node_of.slots));
 	c->node_of.n = 0;
 	c->nodes[CALLS_ROOT] = from[CALLS_ROOT];
+	c->nodes[CALLS_ROOT].callee = 0;
 	map[CALLS_ROOT] = CALLS_ROOT;
 	for (size_t i = 1; i < n; i++) {
 		const uint32_t parent = map[from[i].parent];

@@ -28,6 +28,7 @@ struct calls_node {
 	uint32_t parent; /* less than its own number; of the root: itself */
 	uint32_t function;
 	uint32_t depth;
+	uint32_t callee; /* the last one that was looked for; 0: none */
 	uint64_t calls, instructions;
 	double cycles; /* of the function itself */
 };

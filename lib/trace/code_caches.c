@@ -148,7 +148,7 @@ static bool look_up(struct code_caches *c, const struct code_window *part, struc
 	struct code_window *set = c->windows + place->at;
 
 	place->window = part->window;
-	place->starts = part->starts;
+	place->start = (uint8_t)__builtin_ctzll(part->starts);
 
 	if (set->window == part->window && set->starts & part->starts) {
 		set->used = c->clock;

@@ -67,10 +67,10 @@ struct code_piece {
 
 /* Where the DSB had a block last time: the caller keeps it for the block, all zeros at first. */
 struct code_place {
-	uint32_t at;	 /* of its first window */
+	uint64_t window; /* its first one, as in struct code_window */
+	uint32_t at;	 /* where that is */
+	uint8_t start;	 /* the bit of its starts */
 	bool is_whole;	 /* that is its only one */
-	uint64_t window; /* as in struct code_window */
-	uint64_t starts;
 };
 
 /* Executes a block; is_new: for the first time. */
@@ -87,7 +87,7 @@ static inline bool code_caches_hold(struct code_caches *c, const struct code_pla
 	if (!place->is_whole)
 		return false;
 	w = c->windows + place->at;
-	if (w->window != place->window || !(w->starts & place->starts))
+	if (w->window != place->window || !(w->starts >> place->start & 1))
 		return false;
 	w->used = ++c->clock;
 	return true;

@@ -74,7 +74,9 @@ void tact_cycles_destroy(struct tact_cycles *c)
 		free(c->codes[i].past);
 	engine_windows_fini(&c->windowed);
 	front_destroy(c->front);
-	FREE_ALL(c->moved.list, c->watch, c->codes, c->strata, c->accesses, c->trips, c);
+	tact_table_destroy(c->codes, c->code_capacity, sizeof(*c->codes));
+	tact_table_destroy(c->strata, c->strata_capacity, sizeof(*c->strata));
+	FREE_ALL(c->moved.list, c->watch, c->accesses, c->trips, c);
 }
 
 /* ---- threads ---- */
@@ -226,12 +228,11 @@ static int add_code(struct tact_cycles *c, const struct tact_trace_block *b,
 	size_t n = c->n_codes;
 
 	if (b->number >= n) {
-		if (tact_grow(&c->codes, &c->code_capacity, b->number + 1, sizeof(*c->codes)) < 0 ||
-		    tact_grow(&c->strata, &c->strata_capacity, b->number + 1, sizeof(*c->strata)) <
-			    0)
+		if (tact_table_grow(&c->codes, &c->code_capacity, b->number + 1,
+				    sizeof(*c->codes)) < 0 ||
+		    tact_table_grow(&c->strata, &c->strata_capacity, b->number + 1,
+				    sizeof(*c->strata)) < 0)
 			return -TACT_E_NOMEM;
-		memset(c->codes + n, 0, (b->number + 1 - n) * sizeof(*c->codes));
-		memset(c->strata + n, 0, (b->number + 1 - n) * sizeof(*c->strata));
 		c->n_codes = b->number + 1;
 	}
 	code = &c->codes[b->number];
@@ -325,7 +326,19 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 	return engine_take(c, event, &outcome, c->moved.list, diag);
 }
 
-/* What was learned is dropped: the results need the memory. */
+/* Drops what was learned: the results need the memory. */
+static int forget_all(struct tact_cycles *c)
+{
+	memo_fini(&c->memo);
+	tact_table_destroy(c->strata, c->strata_capacity, sizeof(*c->strata));
+	front_destroy(c->front);
+	c->front = NULL;
+	c->strata = tact_table_create(c->strata_capacity, sizeof(*c->strata));
+	if (memo_init(&c->memo) < 0 || !c->strata)
+		return -TACT_E_NOMEM;
+	return front_create(&c->front, c->arch, &c->opt, NULL);
+}
+
 int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 {
 	int status;
@@ -340,8 +353,7 @@ int tact_cycles_finish(struct tact_cycles *c, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0)
 		return tact_fail(diag, TACT_E_LIMIT, "the pipeline is stuck");
-	memo_fini(&c->memo);
-	if (memo_init(&c->memo) < 0)
+	if (forget_all(c) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	engine_windows_weigh(c, NULL);
 	return 0;

@@ -303,16 +303,6 @@ static void advance(struct engine_thread *t)
 
 /* ---- executions ---- */
 
-/* Hashes the context of an execution: the last block, this one, and what is special about it. */
-static uint64_t make_key(struct engine_thread *t, uint32_t code, uint64_t special)
-{
-	const uint64_t self = front_mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
-	const uint64_t key = front_mix(t->context, self);
-
-	t->context = self * 0x9e3779b97f4a7c15u;
-	return key;
-}
-
 /* Prepares the accesses for the pipeline, which takes them in order.  trips: those that are not
  * simple.
  */
@@ -469,7 +459,7 @@ int engine_execute(struct engine_thread *t, const struct tact_trace_event *event
 	t->owner->is_skimming = false;
 	add_counts(t, event, outcome);
 	add_mistakes(t, outcome);
-	pending.key = make_key(t, number, outcome->special << 1 | outcome->is_mispredicted);
+	pending.key = outcome->key;
 	pending.code = number;
 	pending.node = t->owner->node;
 	pending.repeated = (float)outcome->repeat_cycles;

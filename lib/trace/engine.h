@@ -93,8 +93,7 @@ struct engine_thread {
 	struct tact_stream *stream; /* owned */
 	double cycles;
 	uint64_t instructions, branches, misses[CACHE_LEVELS], page_misses[2];
-	double mistakes;  /* of branches; partly from those that were looked at */
-	uint64_t context; /* hash of the last block */
+	double mistakes; /* of branches; partly from those that were looked at */
 
 	/* The pipeline. */
 	struct engine_pending pending[ENGINE_PENDING];
@@ -218,12 +217,15 @@ int engine_take(struct tact_cycles *c, const struct tact_trace_event *event,
 		struct tact_diag *diag);
 
 /* An execution of a block comes soon: its data are fetched.  Any number is allowed. */
-static inline void engine_expect(const struct tact_cycles *c, uint32_t number)
+static inline void engine_expect(const struct tact_cycles *c, uint32_t number, uint64_t key)
 {
-	if (number < c->n_codes)
+	if (number < c->n_codes) {
 		__builtin_prefetch(&c->codes[number], 1);
+		__builtin_prefetch(&c->strata[number], 1);
+	}
 	if (c->calls && number < c->calls->n_codes)
 		__builtin_prefetch(&c->calls->codes[number]);
+	memo_expect(&c->memo, key);
 }
 
 /* Executes a block.  trips: those of the outcome.  Returns 0 or -TACT_E_NOMEM. */

@@ -2,52 +2,17 @@
  *
  * See front.h.
  */
-#include "trace/front.h"
+#include "trace/front_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "block/block.h"
-#include "trace/wire.h"
 
 enum {
-	CHUNK = 512,	       /* blocks that are allocated at a time: they never move */
 	MOST_REPEAT = 1 << 28, /* cycles of a repeated instruction that a stream takes */
 	LEARNED = 16	       /* executions after which the predictor may be blamed for a branch */
-};
-
-/* What was counted so far. */
-struct counts {
-	uint64_t misses[CACHE_LEVELS], page_misses[2];
-};
-
-/* A thread of the program. */
-struct front_thread {
-	uint32_t id;
-	struct caches *caches;		 /* owned; NULL: not asked for */
-	struct code_caches *code_caches; /* owned */
-	struct predictor *predictor;	 /* owned; NULL: not asked for */
-	const struct front_code *last;	 /* executed; NULL: none, or unknown */
-	struct counts counted;		 /* after the last execution */
-	unsigned depth;			 /* of calls in a window of a program that runs natively */
-	bool is_lost; /* the last block returned to a caller that is not in the window */
-};
-
-struct front {
-	const struct tact_arch *arch;
-	struct tact_cycles_options opt;
-	struct tact_block *block;   /* owned; for decoding */
-	struct front_code **chunks; /* owned, as are its members; NULL: none executed yet */
-	size_t n_chunks, chunk_capacity;
-	struct front_thread **threads; /* owned: those that run */
-	size_t n_threads, thread_capacity;
-	struct front_thread *last; /* of the last event */
-	struct faults faults;	   /* of all threads */
-	uint64_t n_faults;	   /* after the last execution */
-	bool is_windowed;	   /* the program ran natively, and the trace has windows */
-	struct reuse reuse;	   /* of data, in windows */
-	struct skim skim;
 };
 
 int front_create(struct front **out, const struct tact_arch *arch,
@@ -88,7 +53,7 @@ void front_destroy(struct front *f)
 	for (size_t i = 0; i < f->n_threads; i++)
 		destroy_thread(f->threads[i]);
 	for (size_t i = 0; i < f->n_chunks; i++)
-		free(f->chunks[i]);
+		tact_table_destroy(f->chunks[i], FRONT_CHUNK, sizeof(**f->chunks));
 	tact_block_destroy(f->block);
 	faults_fini(&f->faults);
 	reuse_fini(&f->reuse);
@@ -155,18 +120,19 @@ static int look_at(struct front *f, const struct tact_trace_block *b, struct fro
 
 	if (status == -TACT_E_NOMEM)
 		return status;
-	*code = (struct front_code){.is_seen = true,
-				    .repeat = repeat_at_end(b),
-				    .unknown = b->n_insns,
-				    .branch = {.site = b->number,
-					       .address = b->address + b->last_offset,
-					       .next = b->address + b->code_size}};
+	*code = (struct front_code){
+		.is_seen = true,
+		.repeat = repeat_at_end(b),
+		.unknown = (uint16_t)b->n_insns,
+		.branch = {.site = b->number,
+			   .address = b->address + b->last_offset,
+			   .length = (uint16_t)(b->code_size - b->last_offset)}};
 	if (status < 0)
 		return 0; /* not instructions that we know */
 	n = tact_block_length(f->block);
-	code->unknown = (uint32_t)(n - f->block->counts.known);
+	code->unknown = (uint16_t)(n - f->block->counts.known);
 	if (!tact_block_insn(f->block, n - 1, &insn)) {
-		code->branch.flow = (enum tact_flow)insn.flow;
+		code->branch.flow = insn.flow;
 		code->branch.is_direct = isa_flow_target(&insn, &target);
 	}
 	for (size_t i = 0; i < n && i < 64; i++)
@@ -181,9 +147,9 @@ static int look_at(struct front *f, const struct tact_trace_block *b, struct fro
 	return 0;
 }
 
-static struct front_code *add_code(struct front *f, const struct tact_trace_block *b)
+struct front_code *front_add_code(struct front *f, const struct tact_trace_block *b)
 {
-	const size_t chunk = b->number / CHUNK;
+	const size_t chunk = b->number / FRONT_CHUNK;
 	struct front_code *code;
 
 	if (chunk >= f->n_chunks) {
@@ -192,24 +158,12 @@ static struct front_code *add_code(struct front *f, const struct tact_trace_bloc
 		memset(f->chunks + f->n_chunks, 0, (chunk + 1 - f->n_chunks) * sizeof(*f->chunks));
 		f->n_chunks = chunk + 1;
 	}
-	if (!f->chunks[chunk] && !(f->chunks[chunk] = calloc(CHUNK, sizeof(**f->chunks))))
+	if (!f->chunks[chunk])
+		f->chunks[chunk] = tact_table_create(FRONT_CHUNK, sizeof(**f->chunks));
+	if (!f->chunks[chunk])
 		return NULL;
-	code = &f->chunks[chunk][b->number % CHUNK];
+	code = &f->chunks[chunk][b->number % FRONT_CHUNK];
 	return code->is_seen || look_at(f, b, code) >= 0 ? code : NULL;
-}
-
-/* Returns a block; NULL: out of memory. */
-static inline struct front_code *find_code(struct front *f, const struct tact_trace_block *b)
-{
-	const size_t chunk = b->number / CHUNK;
-
-	if (chunk < f->n_chunks && f->chunks[chunk]) {
-		struct front_code *code = &f->chunks[chunk][b->number % CHUNK];
-
-		if (code->is_seen)
-			return code;
-	}
-	return add_code(f, b);
 }
 
 /* ---- branches and code ---- */
@@ -281,11 +235,11 @@ static uint64_t fetch_code(struct front *f, struct front_thread *t, struct front
 
 /* ---- data ---- */
 
-/* A page that no TLB has may be one that the program does not have yet.  A fresh one comes out of
- * the second-level cache, where the kernel has written it; the kernel has read a file not long ago.
+/* A fresh page comes out of the second-level cache, where the kernel has written it; the kernel has
+ * read a file not long ago.
  */
-static void fault(struct front *f, struct front_thread *t, uint32_t process,
-		  const struct tact_trace_access *a, struct tact_stream_trip *trip)
+void front_fault(struct front *f, struct front_thread *t, uint32_t process,
+		 const struct tact_trace_access *a, struct tact_stream_trip *trip)
 {
 	const enum fault kind = faults_touch(&f->faults, process, a->address, a->is_store);
 	const unsigned level = kind == FAULT_FRESH ? 1 : 2;
@@ -334,8 +288,8 @@ static unsigned cycles_of(const struct arch_params *p, const struct tact_stream_
 	return cycles > 0 ? (unsigned)cycles : 0;
 }
 
-static void note_longest(const struct front *f, const struct tact_stream_trip *trip,
-			 struct front_outcome *out)
+void front_note_longest(const struct front *f, const struct tact_stream_trip *trip,
+			struct front_outcome *out)
 {
 	const unsigned cycles = cycles_of(&f->arch->params, trip);
 
@@ -378,7 +332,7 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		if (f->is_windowed)
 			pass_window(f, event->pid, a->address, trip, out);
 		else if (trip->page > 1)
-			fault(f, t, event->pid, a, trip);
+			front_fault(f, t, event->pid, a, trip);
 		if (!(trip->level | trip->page | trip->written | trip->n_fetched))
 			continue;
 		x->access = (uint32_t)i;
@@ -390,7 +344,7 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 					 (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
 						 (unsigned)trip->written << 4 | trip->level);
 		if (!a->is_store)
-			note_longest(f, trip, out);
+			front_note_longest(f, trip, out);
 	}
 }
 
@@ -440,8 +394,7 @@ static void follow_window(struct front_thread *t, const struct front_code *code)
 		t->depth--;
 }
 
-/* Fills in what was counted since the last execution. */
-static void count_misses(struct front *f, struct front_thread *t, struct front_outcome *out)
+void front_count_misses(struct front *f, struct front_thread *t, struct front_outcome *out)
 {
 	const struct caches *c = t->caches;
 
@@ -458,18 +411,6 @@ static void count_misses(struct front *f, struct front_thread *t, struct front_o
 			(uint32_t)(c->page_misses[i] - t->counted.page_misses[i]);
 		t->counted.page_misses[i] = c->page_misses[i];
 	}
-}
-
-/* Most executions miss nothing.  What misses a level misses the first one, too; and in windows, what
- * the caches count is corrected: see pass_window().
- */
-static void count(struct front *f, struct front_thread *t, struct front_outcome *out)
-{
-	if (t->caches && !f->is_windowed &&
-	    ((t->caches->misses[0] != t->counted.misses[0]) |
-	     (t->caches->page_misses[0] != t->counted.page_misses[0]) |
-	     (f->faults.count != f->n_faults)))
-		count_misses(f, t, out);
 }
 
 /* Follows branches and code. */
@@ -494,95 +435,6 @@ static int follow(struct front *f, struct front_thread *t, struct front_code *co
 	return status;
 }
 
-/* ---- passing by ---- */
-
-/* Follows an access of a block that is passed by, which is not simple. */
-static void pass_access(struct front *f, struct front_thread *t, uint32_t process, uint64_t insn,
-			const struct tact_trace_access *a, struct front_outcome *out)
-{
-	struct tact_stream_trip trip;
-
-	caches_search(t->caches, a->address, a->size, insn, a->is_store, &trip);
-	if (trip.page > 1)
-		fault(f, t, process, a, &trip);
-	if ((trip.level | trip.page) && !a->is_store)
-		note_longest(f, &trip, out);
-}
-
-/* Passes a block by but for its data; branches are counted. */
-static void pass_code(struct front_thread *t, struct front_code *code, uint32_t n_insns,
-		      struct front_outcome *out)
-{
-	out->code = code;
-	out->repeat_cycles = out->longest = out->n_trips = out->first_trip = 0;
-	out->level = 0;
-	out->has_counts = false;
-	out->is_skimmed = true;
-	out->is_branch = t->last && t->last->is_branch;
-	if (t->last && !t->last->is_plain)
-		predictor_pass(t->predictor, &t->last->branch);
-	sharing_execute(&t->caches->sharing, n_insns);
-	code->executions += !code->executions; /* it is not new any more */
-	t->last = code;
-}
-
-static int pass(struct front *f, struct front_thread *t, struct front_code *code,
-		const struct tact_trace_event *event, struct front_outcome *out)
-{
-	const uint64_t number = (uint64_t)event->block->number << 10;
-
-	pass_code(t, code, event->block->n_insns, out);
-	for (size_t i = 0; i < event->n_accesses; i++) {
-		const struct tact_trace_access *a = &event->accesses[i];
-
-		if (!caches_is_simple(t->caches, a->address, a->size, number | a->insn,
-				      a->is_store))
-			pass_access(f, t, event->pid, number | a->insn, a, out);
-	}
-	count(f, t, out);
-	return f->faults.has_failed ? -TACT_E_NOMEM : 0;
-}
-
-bool front_passes(const struct front *f)
-{
-	return skim_passes(&f->skim);
-}
-
-int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct tact_trace_block *b,
-	       const uint64_t *words, size_t n, struct front_outcome *out)
-{
-	const uint64_t number = (uint64_t)b->number << 10;
-	struct front_thread *t = f->last;
-	struct front_code *code = find_code(f, b);
-	bool is_simple = true;
-
-	if (!code)
-		return -TACT_E_NOMEM;
-	if (!t || t->id != thread || !code->is_usual || !skim_passes(&f->skim))
-		return 0;
-	skim_execute(&f->skim, b->n_insns, code->looked < SKIM_KNOWN);
-	pass_code(t, code, b->n_insns, out);
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t word = words[i], address = word & WIRE_ADDRESS;
-		const uint32_t insn = (uint32_t)(word >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;
-		const uint32_t size = 1u << (word >> WIRE_SIZE_SHIFT & 7);
-		const bool is_store = (word & WIRE_STORE) != 0;
-
-		if (caches_is_simple(t->caches, address, size, number | insn, is_store))
-			continue;
-		is_simple = false;
-		pass_access(f, t, process, number | insn,
-			    &(struct tact_trace_access){.address = address,
-							.insn = (uint16_t)insn,
-							.is_store = is_store,
-							.size = size},
-			    out);
-	}
-	if (!is_simple)
-		count(f, t, out);
-	return f->faults.has_failed ? -TACT_E_NOMEM : 1;
-}
-
 /* ---- looking ---- */
 
 /* Notes about what an execution costs: it is enough to see whether looks differ. */
@@ -598,6 +450,17 @@ static void note_cost(struct front *f, struct front_code *code, uint32_t n_insns
 
 	skim_cost(&f->skim, (double)cost, n > 1 ? (double)code->usual : (double)cost);
 	code->usual += (cost - code->usual) / (float)n;
+}
+
+/* Hashes the context of an execution: the last block, this one, and what is special about it. */
+static uint64_t make_key(struct front_thread *t, uint32_t code, const struct front_outcome *out)
+{
+	const uint64_t special = out->special << 1 | out->is_mispredicted;
+	const uint64_t self = front_mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
+	const uint64_t key = front_mix(t->context, self);
+
+	t->context = self * 0x9e3779b97f4a7c15u;
+	return key;
 }
 
 /* Looks at a block, or warms up for it. */
@@ -628,11 +491,12 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 		trips->n = out->first_trip;
 		out->n_trips = 0;
 	} else {
-		code->looked += code->looked < SKIM_KNOWN;
+		out->key = make_key(t, event->block->number, out);
+		code->looked = (uint8_t)(code->looked + (code->looked < SKIM_KNOWN));
 	}
 	if (code->repeat.kind)
 		out->repeat_cycles = repeated(f, t, code, event);
-	count(f, t, out);
+	front_count(f, t, out);
 	code->executions += code->executions < UINT32_MAX;
 	t->last = code;
 	return f->faults.has_failed ? -TACT_E_NOMEM : status;
@@ -642,13 +506,13 @@ static int execute(struct front *f, const struct tact_trace_event *event, struct
 		   struct front_trips *trips)
 {
 	struct front_thread *t = find_thread(f, event->thread);
-	struct front_code *code = find_code(f, event->block);
+	struct front_code *code = front_find_code(f, event->block);
 	enum skim_part part;
 
 	if (!t || !code)
 		return -TACT_E_NOMEM;
 	part = skim_execute(&f->skim, event->block->n_insns, code->looked < SKIM_KNOWN);
-	return part == SKIM_PASS && code->is_usual ? pass(f, t, code, event, out)
+	return part == SKIM_PASS && code->is_usual ? front_pass_event(f, t, code, event, out)
 						   : look(f, t, code, event, out, trips);
 }
 
@@ -679,4 +543,14 @@ int front_take(struct front *f, const struct tact_trace_event *event, struct fro
 	if (event->kind == TACT_TRACE_END)
 		end_thread(f, event->thread);
 	return 0;
+}
+
+void front_expect(const struct front *f, uint32_t number)
+{
+	const size_t chunk = number / FRONT_CHUNK;
+
+	if (chunk < f->n_chunks && f->chunks[chunk])
+		__builtin_prefetch(&f->chunks[chunk][number % FRONT_CHUNK], 1);
+	if (f->last && f->last->predictor)
+		predictor_expect(f->last->predictor, number);
 }

@@ -17,12 +17,12 @@
 #include "trace/reuse.h"
 #include "trace/skim.h"
 
-/* A block of the trace. */
+/* A block of the trace.  It fits one cache line. */
 struct front_code {
 	/* These never change after its first execution: others may read them from then on. */
 	struct predictor_branch branch; /* its last instruction */
 	uint64_t non_temporal;		/* bit i: instruction i stores past the caches */
-	uint32_t unknown;		/* instructions without data */
+	uint16_t unknown;		/* instructions without data */
 	struct repeat repeat;		/* its last instruction */
 	bool is_known;			/* its instructions could be decoded */
 	bool is_usual;			/* nothing repeats, nothing goes past the caches */
@@ -30,8 +30,8 @@ struct front_code {
 	bool is_branch;			/* it may go elsewhere */
 	bool is_seen;			/* the above is valid */
 
+	uint8_t looked;	     /* executions that were not skimmed; up to SKIM_KNOWN */
 	uint32_t executions; /* up to a limit */
-	uint32_t looked;     /* of these, those that were not skimmed; up to SKIM_KNOWN */
 	float usual;	     /* about what an execution costs: see note_cost() */
 	struct code_place place;
 };
@@ -45,6 +45,7 @@ struct front_counts {
 struct front_outcome {
 	const struct front_code *code;
 	uint64_t special; /* hash of all that is not as usual; 0: nothing is */
+	uint64_t key;	  /* hash of this and the execution before it: block, and what is special */
 	uint64_t code_lines;
 	uint32_t repeat_cycles; /* of its last instruction, if that repeats itself */
 	uint32_t longest;	/* cycles that a load takes longer than from the first level */
@@ -85,6 +86,11 @@ void front_destroy(struct front *front); /* NULL is allowed */
  */
 int front_take(struct front *front, const struct tact_trace_event *event, struct front_outcome *out,
 	       struct front_trips *trips);
+
+/* An execution of the block with this number comes soon: what is known about it is fetched.  Any number
+ * is allowed.
+ */
+void front_expect(const struct front *front, uint32_t number);
 
 /* Whether the next execution is passed by, if it is as usual. */
 bool front_passes(const struct front *front);

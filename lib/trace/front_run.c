@@ -29,6 +29,7 @@ struct front_run {
 	struct front *const *fronts;
 	size_t n_fronts;
 	struct tact_trace_event read; /* the last one */
+	struct front_cursor taken;    /* likewise: events are read before they are taken */
 	uint32_t plain_thread; /* of the last one that was read, if it is an execution that repeats
 				  nothing; else NO_THREAD */
 	struct front_batch batches[BATCHES];
@@ -64,8 +65,7 @@ static int keep_accesses(struct front_batch *b, const struct tact_trace_event *e
 	return 0;
 }
 
-/* is_skimmed: nobody asks for its accesses. */
-static int keep_event(struct front_run *run, struct front_batch *b, bool is_skimmed)
+static int keep_event(struct front_run *run, struct front_batch *b)
 {
 	const struct tact_trace_event *event = &run->read;
 	struct front_execution *x = &b->events[b->n];
@@ -75,12 +75,12 @@ static int keep_event(struct front_run *run, struct front_batch *b, bool is_skim
 		run->plain_thread = NO_THREAD;
 		return keep_other(b, event);
 	}
-	if (!is_skimmed && event->n_accesses && keep_accesses(b, event) < 0)
+	if (event->n_accesses && keep_accesses(b, event) < 0)
 		return -TACT_E_NOMEM;
 	x->block = event->block;
 	x->number = event->block->number;
 	x->n_accesses = (uint32_t)event->n_accesses & INT32_MAX / 2;
-	x->is_skimmed = is_skimmed;
+	x->is_bare = false;
 	x->is_rare =
 		(event->repeats != 0) | event->is_descending | (event->thread != run->plain_thread);
 	if (!x->is_rare)
@@ -89,19 +89,42 @@ static int keep_event(struct front_run *run, struct front_batch *b, bool is_skim
 	return keep_other(b, event);
 }
 
-/* Takes the event that was read. */
-static int take_event(struct front_run *run, struct front_batch *b)
+/* Reads events, at most so many.  Returns 1, 0 at the end of the trace, or < 0 after a failure. */
+static int read_events(struct front_run *run, struct front_batch *b, size_t most)
 {
-	bool is_skimmed = run->read.kind == TACT_TRACE_EXEC;
+	for (; most && b->n < FRONT_EVENTS && b->n_accesses < MANY_ACCESSES; most--) {
+		int status = trace_events_next(run->events, &run->read, &b->diag);
 
-	for (size_t i = 0; i < run->n_fronts; i++) {
-		struct front_outcome *outcome = &b->answers[i].outcomes[b->n];
-
-		if (front_take(run->fronts[i], &run->read, outcome, &b->answers[i].trips) < 0)
-			return -TACT_E_NOMEM;
-		is_skimmed = is_skimmed && outcome->is_skimmed;
+		if (!status) /* it was the last one of a piece */
+			status = trace_next(run->trace, &run->read, &b->diag);
+		if (status <= 0)
+			return status;
+		if (keep_event(run, b) < 0)
+			return tact_fail(&b->diag, TACT_E_NOMEM, "out of memory");
+		b->n++;
 	}
-	return keep_event(run, b, is_skimmed);
+	return 1;
+}
+
+/* Takes the events that were read.  They are known before they are taken, so what is known of their
+ * blocks can be fetched in time.
+ */
+static int take_events(struct front_run *run, struct front_batch *b)
+{
+	struct front_cursor *at = &run->taken;
+
+	while (front_cursor_step(at))
+		for (size_t i = 0; i < run->n_fronts; i++) {
+			struct front_answers *answers = &b->answers[i];
+
+			front_expect(run->fronts[i], front_cursor_later(at));
+			if (front_take(run->fronts[i], &at->event, &answers->outcomes[at->at - 1],
+				       &answers->trips) < 0) {
+				b->n = at->at - 1; /* nothing is known about the rest */
+				return -TACT_E_NOMEM;
+			}
+		}
+	return 0;
 }
 
 /* Takes executions that are passed by straight from the words.  Returns 0 or -TACT_E_NOMEM. */
@@ -124,13 +147,37 @@ static int pass_some(struct front_run *run, struct front_batch *b)
 			(struct front_execution){.block = block,
 						 .number = block->number,
 						 .n_accesses = (uint32_t)g.n & INT32_MAX / 2,
-						 .is_skimmed = true};
+						 .is_bare = true};
 		trace_glance_take(run->events, &g);
 	}
 	return 0;
 }
 
-/* Fills a batch.  Returns 1, 0 at the end of the trace, or < 0 after a failure. */
+/* Takes the next events.  As long as executions are passed by, one that is not as usual is read on its
+ * own.  Returns as read_events.
+ */
+static int take_some(struct front_run *run, struct front_batch *b)
+{
+	const bool is_passing = run->n_fronts == 1 && front_passes(run->fronts[0]);
+	size_t n_accesses, n_others;
+	int status;
+
+	if (is_passing && pass_some(run, b) < 0)
+		return tact_fail(&b->diag, TACT_E_NOMEM, "out of memory");
+	run->taken.batch = b;
+	run->taken.at = b->n;
+	n_accesses = b->n_accesses;
+	n_others = b->n_others;
+	status = read_events(run, b, is_passing ? 1 : FRONT_EVENTS);
+	/* Both may have moved. */
+	run->taken.accesses = b->accesses ? b->accesses + n_accesses : NULL;
+	run->taken.other = b->others ? b->others + n_others : NULL;
+	if (take_events(run, b) < 0)
+		return tact_fail(&b->diag, TACT_E_NOMEM, "out of memory");
+	return status;
+}
+
+/* Fills a batch.  Returns as read_events. */
 static int fill(struct front_run *run, struct front_batch *b)
 {
 	int status = 1;
@@ -138,20 +185,8 @@ static int fill(struct front_run *run, struct front_batch *b)
 	b->n = b->n_accesses = b->n_others = 0;
 	for (size_t i = 0; i < run->n_fronts; i++)
 		b->answers[i].trips.n = 0;
-	while (b->n < FRONT_EVENTS && b->n_accesses < MANY_ACCESSES) {
-		if (run->n_fronts == 1 && front_passes(run->fronts[0]) && pass_some(run, b) < 0)
-			return tact_fail(&b->diag, TACT_E_NOMEM, "out of memory");
-		if (b->n == FRONT_EVENTS)
-			break;
-		status = trace_events_next(run->events, &run->read, &b->diag);
-		if (!status) /* it was the last one of a piece */
-			status = trace_next(run->trace, &run->read, &b->diag);
-		if (status <= 0)
-			break;
-		if (take_event(run, b) < 0)
-			return tact_fail(&b->diag, TACT_E_NOMEM, "out of memory");
-		b->n++;
-	}
+	while (status > 0 && b->n < FRONT_EVENTS && b->n_accesses < MANY_ACCESSES)
+		status = take_some(run, b);
 	return status;
 }
 

@@ -20,8 +20,8 @@ struct front_execution {
 	struct tact_trace_block *block; /* NULL: it is the next of the other events */
 	uint32_t number;		/* of the block */
 	uint32_t n_accesses : 30;
-	uint32_t is_rare : 1;	 /* the next of the other events has the rest */
-	uint32_t is_skimmed : 1; /* its accesses are not kept */
+	uint32_t is_rare : 1; /* the next of the other events has the rest */
+	uint32_t is_bare : 1; /* its accesses are not kept: it was passed by */
 };
 
 /* What a front says about a batch. */
@@ -80,7 +80,7 @@ static inline bool front_cursor_step(struct front_cursor *c)
 	c->event.block = x->block;
 	c->event.accesses = c->accesses;
 	c->event.n_accesses = x->n_accesses;
-	c->accesses += x->is_skimmed ? 0 : x->n_accesses;
+	c->accesses += x->is_bare ? 0 : x->n_accesses;
 	return true;
 }
 
@@ -95,14 +95,23 @@ front_cursor_outcome(const struct front_cursor *c, size_t front, const struct fr
 	return outcome;
 }
 
+enum { FRONT_LATER = 6 }; /* events: about as long as memory takes */
+
 /* Returns the number of the block of an execution that comes soon, UINT32_MAX if that is not known: its
  * data can be fetched in time.
  */
 static inline uint32_t front_cursor_later(const struct front_cursor *c)
 {
-	enum { LATER = 6 }; /* events: about as long as memory takes */
+	return c->at + FRONT_LATER < c->batch->n ? c->batch->events[c->at + FRONT_LATER].number
+						 : UINT32_MAX;
+}
 
-	return c->at + LATER < c->batch->n ? c->batch->events[c->at + LATER].number : UINT32_MAX;
+/* Returns its key, as the front of that number sees it; any other one if that is not known. */
+static inline uint64_t front_cursor_later_key(const struct front_cursor *c, size_t front)
+{
+	const size_t later = c->at + FRONT_LATER;
+
+	return c->batch->answers[front].outcomes[later < c->batch->n ? later : 0].key;
 }
 
 /* Ends the thread.  If the trace was not read to its end, the traced program is ended first. */

@@ -11,6 +11,8 @@
 
 #include <tact/status.h>
 
+#include "base/base.h"
+
 enum {
 	FIRST_ENTRIES = 1 << 14,
 	MOST_ENTRIES = 1 << 20, /* 16 MiB */
@@ -23,22 +25,29 @@ int memo_init(struct memo *memo)
 	memo->mask = FIRST_ENTRIES - 1;
 	memo->n = 0;
 	memo->version = 1;
-	memo->entries = calloc(FIRST_ENTRIES, sizeof(*memo->entries));
+	memo->entries = tact_table_create(FIRST_ENTRIES, sizeof(*memo->entries));
 	return memo->entries ? 0 : -TACT_E_NOMEM;
 }
 
 void memo_fini(struct memo *memo)
 {
-	free(memo->entries);
+	tact_table_destroy(memo->entries, memo->mask + 1, sizeof(*memo->entries));
 }
 
+/* Returns the entry of a key, or the free one that it belongs to.  The entries of a cache line are
+ * compared at once: which of them it is cannot be predicted.
+ */
 static struct memo_entry *place_of(struct memo_entry *entries, size_t mask, uint64_t key)
 {
-	size_t at = (size_t)(key >> 20) & mask;
+	for (size_t at = memo_line(key, mask);; at = (at + MEMO_LINE) & mask) {
+		struct memo_entry *line = &entries[at];
+		unsigned found = 0;
 
-	while (entries[at].key && entries[at].key != key)
-		at = (at + 1) & mask;
-	return &entries[at];
+		for (unsigned i = 0; i < MEMO_LINE; i++)
+			found |= (unsigned)((line[i].key == key) | !line[i].key) << i;
+		if (found)
+			return line + __builtin_ctz(found);
+	}
 }
 
 static void forget_all(struct memo *memo)
@@ -52,7 +61,7 @@ static void make_room(struct memo *memo)
 {
 	size_t size = memo->mask + 1, n = 0;
 	bool full = size >= MOST_ENTRIES;
-	struct memo_entry *entries = calloc(full ? size : 2 * size, sizeof(*entries));
+	struct memo_entry *entries = tact_table_create(full ? size : 2 * size, sizeof(*entries));
 
 	if (!entries) {
 		forget_all(memo);
@@ -68,7 +77,7 @@ static void make_room(struct memo *memo)
 		*place_of(entries, size - 1, e->key) = *e;
 		n++;
 	}
-	free(memo->entries);
+	tact_table_destroy(memo->entries, memo->mask + 1, sizeof(*memo->entries));
 	memo->entries = entries;
 	memo->mask = size - 1;
 	memo->n = n;

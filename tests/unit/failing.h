@@ -17,9 +17,11 @@
 #include <tact/status.h>
 
 void *__real_malloc(size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__wrap_malloc(size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 char *__real_strdup(const char *text);
@@ -47,6 +49,11 @@ static bool must_fail(void)
 void *__wrap_malloc(size_t size)
 {
 	return must_fail() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return must_fail() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 void *__wrap_calloc(size_t n, size_t size)

@@ -225,6 +225,35 @@ TEST(numbers_have_an_order)
 	assert_true(2 * ORDER(2, 2) + ORDER(4, 3) > 0);
 }
 
+/* What is new is zero, what was there stays, whether the table is small or mapped. */
+TEST(tables_grow)
+{
+	const size_t large = 1 << 20;
+	size_t capacity = 0;
+	uint32_t *table = NULL;
+
+	assert_int_equal(tact_table_grow(&table, &capacity, 3, sizeof(*table)), 0);
+	assert_true(capacity >= 3);
+	assert_int_equal((uintptr_t)table % 64, 0);
+	assert_int_equal(table[0] | table[capacity - 1], 0);
+	table[2] = 7;
+	assert_int_equal(tact_table_grow(&table, &capacity, large, sizeof(*table)), 0);
+	assert_true(capacity >= large);
+	assert_int_equal((uintptr_t)table % 64, 0);
+	assert_int_equal(table[2], 7);
+	assert_int_equal(table[3] | table[large / 2] | table[capacity - 1], 0);
+	table[capacity - 1] = 9;
+	assert_int_equal(tact_table_grow(&table, &capacity, capacity + 1, sizeof(*table)), 0);
+	assert_int_equal(table[capacity / 2 - 1], 9);
+	assert_int_equal(table[capacity / 2], 0);
+	assert_int_equal(tact_table_grow(&table, &capacity, SIZE_MAX / 2, sizeof(*table)),
+			 -TACT_E_NOMEM);
+	assert_int_equal(table[2], 7);
+	tact_table_destroy(table, capacity, sizeof(*table));
+	assert_null(tact_table_create(SIZE_MAX / 2, 4));
+	tact_table_destroy(NULL, 0, 1);
+}
+
 TEST(enumerators_have_names)
 {
 	static const char *const names[] = {[0] = "zero", [2] = "two"};

@@ -34,7 +34,7 @@ static struct predictor_outcome follow(struct predictor *p, enum tact_flow flow,
 					   .flow = flow,
 					   .is_direct = is_direct,
 					   .address = address,
-					   .next = address + 5};
+					   .length = 5};
 	struct predictor_outcome out;
 
 	assert_int_equal(predictor_follow(p, &b, target, &out), 0);
