@@ -325,6 +325,8 @@ int tact_analysis_finish(struct tact_analysis *a, struct tact_cycles_totals *tot
 	if (!a || (totals && !tact_can_fill(totals)))
 		return tact_fail(diag, TACT_E_INVAL, "no analysis, or totals of no size");
 	status = tact_cycles_finish(a->cycles, diag);
+	if (a->calls)
+		calls_finish(a->calls);
 	if (a->host && status >= 0)
 		status = tact_cycles_finish(a->host, diag);
 	if (a->host && status >= 0)

@@ -50,6 +50,13 @@ void calls_destroy(struct calls *c)
 	FREE_ALL(c->functions, c->threads, c);
 }
 
+void calls_finish(struct calls *c)
+{
+	tact_table_destroy(c->codes, c->codes_capacity, sizeof(*c->codes));
+	c->codes = NULL;
+	c->n_codes = c->codes_capacity = 0;
+}
+
 /* ---- functions ---- */
 
 /* Cold parts of a function belong to it. */

@@ -124,6 +124,9 @@ static inline bool calls_stay(struct calls *calls, const struct tact_trace_event
 /* A thread has ended. */
 void calls_end(struct calls *calls, uint32_t thread);
 
+/* The program has ended: what is known of its blocks is dropped, the tree stays. */
+void calls_finish(struct calls *calls);
+
 static inline void calls_count(struct calls *calls, uint32_t node, double cycles)
 {
 	calls->nodes[node].cycles += cycles;

@@ -46,6 +46,11 @@ void trace_events_destroy(struct trace_events *e)
 	FREE_ALL(e->blocks, e->modules, e->joined, e);
 }
 
+void trace_events_finish(struct trace_events *e)
+{
+	hash_free(&e->block_of);
+}
+
 /* ---- accesses ---- */
 
 /* Returns whether an access continues where another one of the same instruction ended. */

@@ -220,8 +220,10 @@ int trace_next(struct tact_trace *t, struct tact_trace_event *event, struct tact
 		if (status || t->is_done)
 			break;
 		status = next_piece(t, &piece, diag);
-		if (!status)
+		if (!status) {
+			trace_events_finish(t->events);
 			__atomic_store_n(&t->is_done, true, __ATOMIC_RELEASE);
+		}
 		if (status > 0)
 			status = trace_events_feed(t->events, &piece, diag);
 		if (status < 0 || t->is_done)

@@ -150,6 +150,9 @@ size_t trace_events_processes(struct trace_events *events, const uint32_t **pids
 int trace_events_create(struct trace_events **out, enum wire_mode mode);
 void trace_events_destroy(struct trace_events *events); /* NULL is allowed */
 
+/* There are no more words: what only definitions need is dropped. */
+void trace_events_finish(struct trace_events *events);
+
 /* Gets the next event of the last piece.  Returns 1, 0 if it is used up, or < 0. */
 int trace_events_feed(struct trace_events *events, const struct trace_piece *piece,
 		      struct tact_diag *diag);
