@@ -98,8 +98,7 @@ static int look_at(struct calls *c, const struct tact_trace_block *b)
 {
 	struct calls_code *code = &c->codes[b->number];
 	struct tact_place place = TACT_PLACE_INIT;
-	struct tact_insn last;
-	int64_t offset;
+	struct isa_step last;
 	uint32_t function;
 
 	if (c->place_of(c->arg, b, &place))
@@ -111,11 +110,11 @@ static int look_at(struct calls *c, const struct tact_trace_block *b)
 				    .is_entry = place.begin && place.address == place.begin,
 				    .is_inside = place.begin && place.address != place.begin};
 	if (b->last_offset < b->code_size &&
-	    tact_isa_decode(b->isa, &last, b->code + b->last_offset,
-			    b->code_size - b->last_offset) > 0) {
+	    b->isa->scan(&last, 1, b->code + b->last_offset, b->code_size - b->last_offset) &&
+	    last.is_valid) {
 		code->flow = last.flow;
-		if (isa_flow_target(&last, &offset))
-			code->target = b->address + b->last_offset + (uint64_t)offset;
+		if (last.is_direct)
+			code->target = b->address + b->last_offset + (uint64_t)last.target;
 	}
 	code->is_plain = code->flow != TACT_FLOW_CALL && code->flow != TACT_FLOW_RETURN;
 	return 0;

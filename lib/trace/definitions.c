@@ -64,7 +64,7 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 	return entry->widths;
 }
 
-/* QEMU ended it at an instruction that is not a branch, or for reasons of its own. */
+/* Whether its last instruction is not a branch: QEMU ended it there, or for reasons of its own. */
 static bool is_open(const struct tact_trace_block *b)
 {
 	struct isa_step step;
@@ -121,6 +121,7 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 {
 	const uint64_t hash = hash_bytes(like->code, like->code_size) ^ hash_number(like->address);
 	struct trace_entry *x;
+	bool is_open_end;
 	size_t at = 0;
 	uint32_t i;
 
@@ -136,8 +137,10 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	x->block = *like;
 	x->block.code = x->code;
 	x->block.number = (uint32_t)e->n_blocks;
-	x->block.is_open = e->mode == WIRE_TRACE && is_open(&x->block);
-	x->block.is_rep = ends_in_rep(&x->block);
+	/* Most end in a branch, which is seen without decoding all of it. */
+	is_open_end = is_open(&x->block);
+	x->block.is_open = e->mode == WIRE_TRACE && is_open_end;
+	x->block.is_rep = is_open_end && ends_in_rep(&x->block);
 	x->widths = NULL;
 	if (add_block(e, x))
 		return NULL;
