@@ -22,6 +22,9 @@ struct counts {
 	uint64_t misses[CACHE_LEVELS], page_misses[2];
 };
 
+/* Why the kernel is entered. */
+enum front_entry { FRONT_LIGHT, FRONT_USUAL, FRONT_HEAVY, FRONT_WAIT, FRONT_FAULT };
+
 /* A thread of the program. */
 struct front_thread {
 	uint32_t id;
@@ -31,6 +34,7 @@ struct front_thread {
 	const struct front_code *last;	 /* executed; NULL: none, or unknown */
 	struct counts counted;		 /* after the last execution */
 	unsigned depth;			 /* of calls in a window of a program that runs natively */
+	uint32_t kernel_cycles;		 /* that the next execution adds: see enter_kernel() */
 	bool is_lost; /* the last block returned to a caller that is not in the window */
 };
 
@@ -46,6 +50,7 @@ struct front {
 	struct faults faults;	   /* of all threads */
 	uint64_t n_faults;	   /* after the last execution */
 	bool is_windowed;	   /* the program ran natively, and the trace has windows */
+	bool has_calls;		   /* the trace names system calls */
 	struct reuse reuse;	   /* of data, in windows */
 	struct skim skim;
 };
@@ -241,14 +246,75 @@ static int ask_predictor(const struct front *f, struct front_thread *t, uint64_t
 	return status;
 }
 
-/* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
- * leaves an empty return stack on some cores.
+/* The kernel runs, for a system call or because a page is touched for the first time.  What it leaves
+ * behind was measured on Linux: it takes places in caches, TLBs, DSB and BTB, leaves an empty return
+ * stack on some cores, and has cycles that count as the program's.
  */
-static void enter_kernel(const struct front *f, struct front_thread *t, bool is_fault)
+static void enter_kernel(const struct front *f, struct front_thread *t, enum front_entry entry)
 {
-	code_caches_enter_kernel(t->code_caches, is_fault);
-	if (t->predictor && f->arch->params.returns_flushed)
-		memset(t->predictor->returns, 0, sizeof(t->predictor->returns));
+	const struct arch_params *p = &f->arch->params;
+	const struct {
+		struct kernel_trail trail;
+		int cycles, time;
+	} of[] = {
+		[FRONT_LIGHT] = {{false, p->kernel_light_data, p->kernel_light_code,
+				  p->kernel_light_dsb},
+				 p->kernel_call_cycles,
+				 p->kernel_light_time},
+		[FRONT_USUAL] = {{false, p->kernel_usual_data, p->kernel_usual_code,
+				  p->kernel_usual_dsb},
+				 p->kernel_call_cycles,
+				 p->kernel_usual_time},
+		[FRONT_HEAVY] = {{false, p->kernel_heavy_data, p->kernel_heavy_code,
+				  p->kernel_heavy_dsb},
+				 p->kernel_call_cycles,
+				 p->kernel_heavy_time},
+		[FRONT_WAIT] = {{false, p->kernel_heavy_data, p->kernel_heavy_code,
+				 p->kernel_heavy_dsb},
+				p->kernel_wait_cycles,
+				p->kernel_wait_time},
+		[FRONT_FAULT] = {{true, p->kernel_fault_data, p->kernel_fault_code,
+				  p->kernel_fault_dsb},
+				 p->kernel_fault_cycles,
+				 p->kernel_fault_time},
+	};
+	const struct kernel_trail *trail = &of[entry].trail;
+
+	code_caches_enter_kernel(t->code_caches, trail);
+	if (t->caches) {
+		caches_enter_kernel(t->caches, (unsigned)trail->data);
+		sharing_pass(&t->caches->sharing, (uint64_t)of[entry].time);
+	}
+	if (t->predictor)
+		predictor_enter_kernel(t->predictor, (uint32_t)(trail->code * p->kernel_jumps),
+				       p->returns_flushed);
+	/* A core alone has no kernel. */
+	t->kernel_cycles += t->caches ? (uint32_t)of[entry].cycles : 0;
+}
+
+/* A system call, by its number.  What asks the time would not leave user mode without QEMU. */
+static void call_kernel(struct front *f, struct front_thread *t, uint64_t number)
+{
+	static const enum front_entry entries[] = {[ISA_CALL_USUAL] = FRONT_USUAL,
+						   [ISA_CALL_LIGHT] = FRONT_LIGHT,
+						   [ISA_CALL_HEAVY] = FRONT_HEAVY,
+						   [ISA_CALL_WAIT] = FRONT_WAIT};
+	const struct tact_isa *isa = f->arch->isa;
+	const enum isa_call kind = isa->call_kind ? isa->call_kind(number) : ISA_CALL_USUAL;
+
+	f->has_calls = true;
+	if (kind == ISA_CALL_CLOCK && t->caches)
+		t->kernel_cycles += (uint32_t)f->arch->params.kernel_clock_cycles;
+	else if (kind != ISA_CALL_CLOCK)
+		enter_kernel(f, t, entries[kind]);
+}
+
+static uint32_t take_kernel_cycles(struct front_thread *t)
+{
+	const uint32_t cycles = t->kernel_cycles;
+
+	t->kernel_cycles = 0;
+	return cycles;
 }
 
 /* Asks where the code comes from.  Returns what is special about it. */
@@ -265,7 +331,7 @@ static uint64_t fetch_code(struct front *f, struct front_thread *t, struct front
 			    !code->executions, &code->place, &fetch);
 	if (fetch.is_walked && !f->is_windowed && !f->opt.partial &&
 	    faults_touch(&f->faults, event->pid, b->address, false))
-		enter_kernel(f, t, true);
+		enter_kernel(f, t, FRONT_FAULT);
 	out->is_decoded = fetch.is_decoded;
 	/* A program is found at a random moment, in code that has run before: what the windows have
 	 * not seen yet is in the second level, not in memory.
@@ -296,7 +362,7 @@ static void fault(struct front *f, struct front_thread *t, uint32_t process,
 		caches_fill_page(t->caches, a->address);
 	if (trip->level > level && trip->level <= CACHE_LEVELS)
 		trip->level = (uint8_t)level;
-	enter_kernel(f, t, true);
+	enter_kernel(f, t, FRONT_FAULT);
 }
 
 /* An access in a window. */
@@ -482,8 +548,8 @@ static int follow(struct front *f, struct front_thread *t, struct front_code *co
 	if (t->predictor && t->last)
 		status = ask_predictor(f, t, event->block->address, out);
 	branch_delay = out->fetch_delay;
-	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL)
-		enter_kernel(f, t, false);
+	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL && !f->has_calls)
+		enter_kernel(f, t, FRONT_USUAL);
 	out->special ^= fetch_code(f, t, code, event, out);
 	if (branch_delay)
 		out->special = front_mix(out->special, branch_delay);
@@ -539,6 +605,7 @@ static int pass(struct front *f, struct front_thread *t, struct front_code *code
 				      a->is_store))
 			pass_access(f, t, event->pid, number | a->insn, a, out);
 	}
+	out->kernel_cycles = take_kernel_cycles(t);
 	count(f, t, out);
 	return f->faults.has_failed ? -TACT_E_NOMEM : 0;
 }
@@ -578,6 +645,7 @@ int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct 
 							.size = size},
 			    out);
 	}
+	out->kernel_cycles = take_kernel_cycles(t);
 	if (!is_simple)
 		count(f, t, out);
 	return f->faults.has_failed ? -TACT_E_NOMEM : 1;
@@ -632,6 +700,7 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	}
 	if (code->repeat.kind)
 		out->repeat_cycles = repeated(f, t, code, event);
+	out->kernel_cycles = take_kernel_cycles(t);
 	count(f, t, out);
 	code->executions += code->executions < UINT32_MAX;
 	t->last = code;
@@ -676,6 +745,13 @@ int front_take(struct front *f, const struct tact_trace_event *event, struct fro
 	out->is_skimmed = false;
 	if (event->kind == TACT_TRACE_WINDOW && event->window == TACT_TRACE_WARMING)
 		return begin_window(f, event);
+	if (event->kind == TACT_TRACE_CALL) {
+		struct front_thread *t = find_thread(f, event->thread);
+
+		if (!t)
+			return -TACT_E_NOMEM;
+		call_kernel(f, t, event->count);
+	}
 	if (event->kind == TACT_TRACE_END)
 		end_thread(f, event->thread);
 	return 0;
