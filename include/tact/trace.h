@@ -108,7 +108,9 @@ enum tact_trace_event_kind {
 	TACT_TRACE_OFF,	    /* the block of options.until was reached */
 	TACT_TRACE_END,	    /* the thread has ended, for whatever reason */
 	TACT_TRACE_WINDOW,  /* a program that runs natively: a part of a window begins, `window` */
-	TACT_TRACE_TIME	    /* such a program: its time so far */
+	TACT_TRACE_TIME,    /* such a program: its time so far */
+	TACT_TRACE_CALL /* the block that was executed last calls the kernel: `count` is the number
+			       of the call.  Older recordings do not have it */
 };
 
 /* Parts of a window of a program that runs natively.  Between windows nothing is known. */

@@ -201,6 +201,11 @@ struct isa_native {
 	const struct isa_tracing *tracing; /* NULL: no program can be stepped through */
 };
 
+/* What a call of the kernel is like.  Linux answers ISA_CALL_CLOCK in user mode on a real system,
+ * though not under QEMU.  ISA_CALL_WAIT gives the CPU to others until something happens.
+ */
+enum isa_call { ISA_CALL_USUAL, ISA_CALL_CLOCK, ISA_CALL_LIGHT, ISA_CALL_HEAVY, ISA_CALL_WAIT };
+
 struct tact_isa {
 	const char *name;  /* as in "isa = NAME" of an .arch file */
 	const char *title; /* for people */
@@ -251,6 +256,8 @@ struct tact_isa {
 	 * the same reason.  NULL: it always may.
 	 */
 	bool (*may_call)(const uint8_t *code, size_t size);
+	/* Tells what the system call of a number is like.  NULL: all are usual. */
+	enum isa_call (*call_kind)(uint64_t number);
 	/* Makes a direct branch or jump lead `distance` bytes from its first byte.  Returns false,
 	 * with the bytes as they were, if its encoding cannot.  NULL: none can.
 	 */

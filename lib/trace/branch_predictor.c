@@ -402,6 +402,17 @@ static void enter(struct predictor *p, struct predictor_site *site, unsigned lev
 	}
 }
 
+void predictor_enter_kernel(struct predictor *p, uint32_t branches, bool is_emptied)
+{
+	/* They are in the other levels from earlier calls. */
+	if (p->n_levels) {
+		p->btb[0].entered += branches;
+		p->btb[0].entered += !p->btb[0].entered; /* never 0 */
+	}
+	if (is_emptied)
+		memset(p->returns, 0, sizeof(p->returns));
+}
+
 /* ---- branches ---- */
 
 static bool follow_return(struct predictor *p, uint64_t target)

@@ -152,6 +152,11 @@ static inline bool predictor_takes(const struct predictor_branch *branch)
 	       branch->flow != TACT_FLOW_KERNEL;
 }
 
+/* The kernel ran: so many of its branches took places in the first level of the BTB, and, if
+ * is_emptied is set, no return address is left.
+ */
+void predictor_enter_kernel(struct predictor *p, uint32_t branches, bool is_emptied);
+
 /* Passes a call or return by: all that the predictor learns from it is where calls return to. */
 void predictor_pass(struct predictor *p, const struct predictor_branch *branch);
 

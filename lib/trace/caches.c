@@ -35,6 +35,10 @@ enum {
 enum { ENTRIES_A_LINE = 8 };
 #define TABLES ((uint64_t)1 << 58)
 
+/* The kernel is in the upper half of the addresses. */
+enum { KERNEL_LINES_A_PAGE = 3 };
+#define KERNEL ((uint64_t)1 << 57)
+
 static int init_level(struct cache_level *l, uint64_t entries, unsigned ways, bool is_hashed)
 {
 	size_t sets = 1;
@@ -505,6 +509,43 @@ unsigned caches_bring(struct caches *c, uint64_t line)
 	for (unsigned i = 0; i < level; i++)
 		c->misses[i]++;
 	return level;
+}
+
+/* ---- the kernel ---- */
+
+uint64_t caches_kernel_line(enum caches_kernel kind, unsigned i)
+{
+	const uint64_t page =
+		KERNEL / STREAM_LINES + ((uint64_t)kind << 20) + i / KERNEL_LINES_A_PAGE;
+
+	return page * STREAM_LINES + (hash((uint64_t)kind << 32 | i) >> 32) % STREAM_LINES;
+}
+
+/* Pages that were found without a search have been used until now. */
+static void settle_pages(struct caches *c)
+{
+	struct cache_level *l = c->tlb;
+
+	for (size_t i = 0; i < CACHE_RECENT; i++)
+		if (c->recent[i])
+			touch(l->lines + ((c->recent[i] - 1) & (l->sets - 1)) * l->ways, l->ways,
+			      c->recent[i] - 1);
+	memset(c->recent, 0, sizeof(c->recent));
+}
+
+void caches_enter_kernel(struct caches *c, unsigned lines)
+{
+	const uint64_t misses[2] = {c->page_misses[0], c->page_misses[1]};
+
+	settle_pages(c);
+	for (unsigned i = 0; i < lines; i++) {
+		const uint64_t line = caches_kernel_line(CACHES_KERNEL_DATA, i);
+
+		find_page(c, line >> c->page_shift);
+		bring(c, line, 0);
+	}
+	memset(c->recent, 0, sizeof(c->recent));
+	memcpy(c->page_misses, misses, sizeof(misses));
 }
 
 void caches_fill_page(struct caches *c, uint64_t address)

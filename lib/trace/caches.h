@@ -132,6 +132,15 @@ unsigned caches_fetch_code(struct caches *c, uint64_t address);
  */
 unsigned caches_bring(struct caches *c, uint64_t line);
 
+/* The kernel's lines: the same in every call, those of light calls first, anywhere in pages of 4 KiB
+ * with three of them each.
+ */
+enum caches_kernel { CACHES_KERNEL_DATA, CACHES_KERNEL_CODE };
+uint64_t caches_kernel_line(enum caches_kernel kind, unsigned i);
+
+/* The kernel ran, and touched so many of its lines of data.  These misses are not counted. */
+void caches_enter_kernel(struct caches *c, unsigned lines);
+
 /* The kernel has written a page of 4 KiB for the program: its lines are in the second level. */
 void caches_fill_page(struct caches *c, uint64_t address);
 

@@ -87,6 +87,8 @@ void code_caches_fini(struct code_caches *c)
 
 /* ---- the DSB ---- */
 
+#define KERNEL_WINDOW UINT64_MAX /* no address has it */
+
 /* Lets windows of a set go until so many lines are free, but not `keep`. */
 static void make_room(const struct code_caches *c, struct code_window *set,
 		      const struct code_window *keep, unsigned lines)
@@ -246,8 +248,46 @@ void code_caches_execute(struct code_caches *c, const struct code_piece *b, bool
 	out->lines = fetch_lines(c, b->address, b->size, is_new);
 }
 
-void code_caches_enter_kernel(struct code_caches *c, bool is_fault)
+/* ---- the kernel ---- */
+
+/* Its windows take lines in all sets alike.  In each set, one that nothing else has stands for them:
+ * what is executed afterwards finds it used a moment ago, and replaces what is older first.
+ */
+static void displace_windows(struct code_caches *c, int lines)
 {
-	if (c->windows && (c->params->dsb_flushed == 1 || (is_fault && c->params->dsb_flushed)))
+	const size_t each = ((size_t)lines + c->sets / 2) / c->sets;
+	const unsigned of_each = (unsigned)(each < c->ways ? each : c->ways);
+
+	c->clock++;
+	for (size_t i = 0; i < c->sets && of_each; i++) {
+		struct code_window *set = c->windows + i * c->ways, *at = NULL;
+
+		for (size_t w = 0; w < c->ways; w++)
+			if (set[w].window == KERNEL_WINDOW)
+				set[w].window = 0;
+		make_room(c, set, NULL, of_each);
+		for (size_t w = 0; w < c->ways; w++)
+			if (!set[w].window)
+				at = &set[w];
+		if (at)
+			*at = (struct code_window){.window = KERNEL_WINDOW,
+						   .used = c->clock,
+						   .lines = (uint8_t)of_each};
+	}
+}
+
+void code_caches_enter_kernel(struct code_caches *c, const struct kernel_trail *trail)
+{
+	const int flushed = c->params->dsb_flushed;
+
+	if (c->windows && (flushed == 1 || (trail->is_fault && flushed)))
 		memset(c->windows, 0, c->sets * c->ways * sizeof(*c->windows));
+	else if (c->windows && trail->dsb)
+		displace_windows(c, trail->dsb);
+	for (int i = 0; i < trail->code && c->shared; i++) {
+		const uint64_t line = caches_kernel_line(CACHES_KERNEL_CODE, (unsigned)i);
+
+		if (!touch(&c->lines, line))
+			caches_fetch_code(c->shared, line * CODE_LINE);
+	}
 }

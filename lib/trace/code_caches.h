@@ -93,8 +93,15 @@ static inline bool code_caches_hold(struct code_caches *c, const struct code_pla
 	return true;
 }
 
-/* The kernel ran, for a page fault or for a system call: on some cores, the DSB is empty afterwards.
- */
-void code_caches_enter_kernel(struct code_caches *c, bool is_fault);
+/* What the kernel touches when it runs. */
+struct kernel_trail {
+	bool is_fault; /* it was called by a page fault, not by a system call */
+	int data;      /* lines */
+	int code;
+	int dsb; /* lines of the DSB */
+};
+
+/* The kernel ran: its code takes places, or leaves an empty DSB. */
+void code_caches_enter_kernel(struct code_caches *c, const struct kernel_trail *trail);
 
 #endif /* TRACE_CODE_CACHES_H */

@@ -318,6 +318,12 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		event->system_ns = words[1];
 		event->hertz = words[2];
 		return 1;
+	case WIRE_NOTE_CALL:
+		if (n != 1)
+			return trace_bad(diag, "an impossible call of the kernel");
+		fill(s, event, TACT_TRACE_CALL);
+		event->count = words[0];
+		return 1;
 	case WIRE_NOTE_ON:
 	case WIRE_NOTE_OFF:
 		fill(s, event, note == WIRE_NOTE_ON ? TACT_TRACE_ON : TACT_TRACE_OFF);

@@ -195,16 +195,6 @@ static int ask_predictor(const struct front *f, struct front_thread *t, uint64_t
 	return status;
 }
 
-/* The kernel runs: for a system call, or because a page is touched for the first time.  Linux
- * leaves an empty return stack on some cores.
- */
-static void enter_kernel(const struct front *f, struct front_thread *t, bool is_fault)
-{
-	code_caches_enter_kernel(t->code_caches, is_fault);
-	if (t->predictor && f->arch->params.returns_flushed)
-		memset(t->predictor->returns, 0, sizeof(t->predictor->returns));
-}
-
 /* Asks where the code comes from.  Returns what is special about it. */
 static uint64_t fetch_code(struct front *f, struct front_thread *t, struct front_code *code,
 			   const struct tact_trace_event *event, struct front_outcome *out)
@@ -219,7 +209,7 @@ static uint64_t fetch_code(struct front *f, struct front_thread *t, struct front
 			    !code->executions, &code->place, &fetch);
 	if (fetch.is_walked && !f->is_windowed && !f->opt.partial &&
 	    faults_touch(&f->faults, event->pid, b->address, false))
-		enter_kernel(f, t, true);
+		front_enter_kernel(f, t, FRONT_FAULT);
 	out->is_decoded = fetch.is_decoded;
 	/* A program is found at a random moment, in code that has run before: what the windows have
 	 * not seen yet is in the second level, not in memory.
@@ -250,7 +240,7 @@ void front_fault(struct front *f, struct front_thread *t, uint32_t process,
 		caches_fill_page(t->caches, a->address);
 	if (trip->level > level && trip->level <= CACHE_LEVELS)
 		trip->level = (uint8_t)level;
-	enter_kernel(f, t, true);
+	front_enter_kernel(f, t, FRONT_FAULT);
 }
 
 /* An access in a window. */
@@ -423,8 +413,8 @@ static int follow(struct front *f, struct front_thread *t, struct front_code *co
 	if (t->predictor && t->last)
 		status = ask_predictor(f, t, event->block->address, out);
 	branch_delay = out->fetch_delay;
-	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL)
-		enter_kernel(f, t, false);
+	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL && !f->has_calls)
+		front_enter_kernel(f, t, FRONT_USUAL);
 	out->special ^= fetch_code(f, t, code, event, out);
 	if (branch_delay)
 		out->special = front_mix(out->special, branch_delay);
@@ -496,6 +486,7 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	}
 	if (code->repeat.kind)
 		out->repeat_cycles = repeated(f, t, code, event);
+	out->kernel_cycles = front_take_kernel_cycles(t);
 	front_count(f, t, out);
 	code->executions += code->executions < UINT32_MAX;
 	t->last = code;
@@ -540,6 +531,13 @@ int front_take(struct front *f, const struct tact_trace_event *event, struct fro
 	out->is_skimmed = false;
 	if (event->kind == TACT_TRACE_WINDOW && event->window == TACT_TRACE_WARMING)
 		return begin_window(f, event);
+	if (event->kind == TACT_TRACE_CALL) {
+		struct front_thread *t = find_thread(f, event->thread);
+
+		if (!t)
+			return -TACT_E_NOMEM;
+		front_call_kernel(f, t, event->count);
+	}
 	if (event->kind == TACT_TRACE_END)
 		end_thread(f, event->thread);
 	return 0;

@@ -14,6 +14,9 @@ struct counts {
 	uint64_t misses[CACHE_LEVELS], page_misses[2];
 };
 
+/* Why the kernel is entered. */
+enum front_entry { FRONT_LIGHT, FRONT_USUAL, FRONT_HEAVY, FRONT_WAIT, FRONT_FAULT };
+
 /* A thread of the program. */
 struct front_thread {
 	uint32_t id;
@@ -23,8 +26,9 @@ struct front_thread {
 	const struct front_code *last;	 /* executed; NULL: none, or unknown */
 	struct counts counted;		 /* after the last execution */
 	unsigned depth;			 /* of calls in a window of a program that runs natively */
-	uint64_t context;		 /* hash of the last execution that was looked at */
-	bool is_lost; /* the last block returned to a caller that is not in the window */
+	uint32_t kernel_cycles; /* that the next execution adds: see front_enter_kernel() */
+	uint64_t context;	/* hash of the last execution that was looked at */
+	bool is_lost;		/* the last block returned to a caller that is not in the window */
 };
 
 struct front {
@@ -39,6 +43,7 @@ struct front {
 	struct faults faults;	   /* of all threads */
 	uint64_t n_faults;	   /* after the last execution */
 	bool is_windowed;	   /* the program ran natively, and the trace has windows */
+	bool has_calls;		   /* the trace names system calls */
 	struct reuse reuse;	   /* of data, in windows */
 	struct skim skim;
 };
@@ -81,6 +86,19 @@ static inline void front_count(struct front *f, struct front_thread *t, struct f
 	     (t->caches->page_misses[0] != t->counted.page_misses[0]) |
 	     (f->faults.count != f->n_faults)))
 		front_count_misses(f, t, out);
+}
+
+/* The kernel runs in this thread, for a reason or for a system call of this number. */
+void front_enter_kernel(const struct front *f, struct front_thread *t, enum front_entry entry);
+void front_call_kernel(struct front *f, struct front_thread *t, uint64_t number);
+
+/* Returns the cycles of the kernel that count as the program's since the last call. */
+static inline uint32_t front_take_kernel_cycles(struct front_thread *t)
+{
+	const uint32_t cycles = t->kernel_cycles;
+
+	t->kernel_cycles = 0;
+	return cycles;
 }
 
 /* Passes an execution by.  Returns 0 or -TACT_E_NOMEM. */

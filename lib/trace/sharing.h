@@ -36,6 +36,12 @@ static inline void sharing_wait(struct sharing *s, unsigned level)
 	s->clock += s->wait[level];
 }
 
+/* So many cycles have passed. */
+static inline void sharing_pass(struct sharing *s, uint64_t cycles)
+{
+	s->clock += 2 * cycles;
+}
+
 /* Lets the lines of others come to a set, whose lines are in the order of their use. */
 void sharing_displace(struct sharing *s, size_t set, uint64_t *lines, size_t ways);
 

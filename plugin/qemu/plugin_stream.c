@@ -330,3 +330,11 @@ void stream_note(struct vcpu *v, enum wire_note note, const char *path)
 	}
 	stream_switch(v, was_on);
 }
+
+void stream_call(struct vcpu *v, uint64_t number)
+{
+	if (!v->own || !v->is_on || plugin.is_counting)
+		return;
+	stream_put(v, wire_word(WIRE_NOTE, 1, WIRE_NOTE_CALL));
+	stream_put(v, number);
+}

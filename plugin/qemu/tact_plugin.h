@@ -86,6 +86,7 @@ void stream_switch(struct vcpu *v, bool is_on);
 void stream_room(struct vcpu *v); /* head has reached limit */
 void stream_define(struct vcpu *v, const struct block *b);
 void stream_note(struct vcpu *v, enum wire_note note, const char *path);
+void stream_call(struct vcpu *v, uint64_t number); /* of the kernel, if it is traced */
 
 static inline void stream_put(struct vcpu *v, uint64_t word)
 {

@@ -427,6 +427,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 	if (index >= MAX_VCPUS)
 		return;
 	current = index;
+	stream_call(&plugin.vcpus[index], (uint64_t)number);
 	switch (number) {
 	case SYS_MMAP:
 	case SYS_MUNMAP:

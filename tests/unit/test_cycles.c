@@ -169,6 +169,55 @@ TEST(branches_and_caches_cost)
 	assert_int_equal(plain.branches, 0);
 }
 
+/* Cycles of a million rounds, every hundredth of which ends in a system call. */
+static double run_with_calls(bool exact, bool full, uint64_t number)
+{
+	const struct tact_cycles_options opt = {
+		.size = sizeof(opt), .exact = exact, .caches = full, .branches = full};
+	struct tact_cycles_totals totals = TACT_CYCLES_TOTALS_INIT;
+	struct tact_cycles *c;
+
+	assert_int_equal(tact_cycles_create(&c, tact_arch_find("ZEN4"), &opt, NULL), 0);
+	for (unsigned i = 0; i < 1000000; i++) {
+		const struct tact_trace_event event = {
+			.size = sizeof(event), .kind = TACT_TRACE_EXEC, .block = &blocks[1]};
+		const struct tact_trace_event call = {
+			.size = sizeof(call), .kind = TACT_TRACE_CALL, .count = number};
+
+		assert_int_equal(tact_cycles_event(c, &event, NULL), 0);
+		if (number && i % 100 == 99)
+			assert_int_equal(tact_cycles_event(c, &call, NULL), 0);
+	}
+	assert_int_equal(tact_cycles_finish(c, NULL), 0);
+	tact_cycles_get_totals(c, &totals);
+	tact_cycles_destroy(c);
+	return totals.cycles;
+}
+
+/* Whether an execution goes through the pipeline, costs what the memo says or is skimmed, the cycles
+ * around a call are added; a core without caches has no kernel.
+ */
+TEST(calls_of_the_kernel_cost)
+{
+	enum { READ = 17, GETTIME = 228, WAIT = 232 }; /* pread64, clock_gettime, epoll_wait */
+	const struct arch_params *p = &tact_arch_find("ZEN4")->params;
+
+	for (unsigned exact = 0; exact < 2; exact++) {
+		const double none = run_with_calls(exact, true, 0),
+			     usual = run_with_calls(exact, true, READ) - none,
+			     clock = run_with_calls(exact, true, GETTIME) - none,
+			     wait = run_with_calls(exact, true, WAIT) - none;
+
+		assert_true(fabs(clock / 1e4 - p->kernel_clock_cycles) < 3);
+		/* and some, for what is not in the caches any more */
+		assert_in_range(usual / 1e4, p->kernel_call_cycles - 3,
+				p->kernel_call_cycles + 100);
+		assert_in_range(wait / 1e4, p->kernel_wait_cycles - 3, p->kernel_wait_cycles + 200);
+	}
+	assert_true(fabs(run_with_calls(true, false, READ) - run_with_calls(true, false, 0)) <
+		    1000);
+}
+
 TEST(what_cannot_be_decoded)
 {
 	static const uint8_t bad[] = {0x06, 0x07, 0x0e};

@@ -158,6 +158,17 @@ static void scan_passes_over_what_is_no_instruction(void **state)
 	assert_false(steps[3].is_valid);
 }
 
+static void calls_of_the_kernel_differ(void **state)
+{
+	(void)state;
+	assert_int_equal(isa_x86.call_kind(0), ISA_CALL_USUAL);	  /* read */
+	assert_int_equal(isa_x86.call_kind(9), ISA_CALL_HEAVY);	  /* mmap */
+	assert_int_equal(isa_x86.call_kind(110), ISA_CALL_LIGHT); /* getppid */
+	assert_int_equal(isa_x86.call_kind(228), ISA_CALL_CLOCK); /* clock_gettime */
+	assert_int_equal(isa_x86.call_kind(232), ISA_CALL_WAIT);  /* epoll_wait */
+	assert_int_equal(isa_x86.call_kind(UINT64_MAX), ISA_CALL_USUAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +179,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_checked),
 		cmocka_unit_test(scanned_flow_is_that_of_the_decoder),
 		cmocka_unit_test(scan_passes_over_what_is_no_instruction),
+		cmocka_unit_test(calls_of_the_kernel_differ),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

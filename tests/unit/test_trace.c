@@ -343,6 +343,10 @@ TEST(test_impossible)
 	put_begin(&w, 1);
 	put(&w, wire_word(WIRE_NOTE, WIRE_MAX_PAYLOAD + 1, 99));
 	assert_int_equal(status_of(&w), -TACT_E_FORMAT);
+	w.n = 0; /* a system call without its number */
+	put_begin(&w, 1);
+	put(&w, wire_word(WIRE_NOTE, 0, WIRE_NOTE_CALL));
+	assert_int_equal(status_of(&w), -TACT_E_FORMAT);
 	w.n = 0; /* of a later version: passed over */
 	put_begin(&w, 1);
 	put(&w, wire_word(WIRE_NOTE, 2, 99));
@@ -351,6 +355,36 @@ TEST(test_impossible)
 	put(&w, wire_word((enum wire_kind)7, 1, 0));
 	put(&w, 0);
 	assert_int_equal(status_of(&w), 0);
+}
+
+/* A call comes after the block that calls, and before the one that follows. */
+TEST(test_calls)
+{
+	static uint8_t record[65536];
+	struct words w = {.n = 0};
+	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
+	static const enum tact_trace_event_kind kinds[] = {TACT_TRACE_BEGIN, TACT_TRACE_EXEC,
+							   TACT_TRACE_CALL, TACT_TRACE_EXEC,
+							   TACT_TRACE_END};
+	struct tact_trace *t;
+	size_t size;
+
+	put_begin(&w, 1);
+	put_block(&w, 0, 0x1000, "\x0f\x05", 2, 1, 0, 0);
+	put(&w, wire_word(WIRE_EXEC, 0, 0));
+	put(&w, wire_word(WIRE_NOTE, 1, WIRE_NOTE_CALL));
+	put(&w, 228);
+	put(&w, wire_word(WIRE_EXEC, 0, 0));
+	size = make_record(&w, WIRE_TRACE, record, sizeof(record), 3, false);
+	assert_int_equal(trace_open_memory(&t, record, size, NULL), 0);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		assert_int_equal(tact_trace_next(t, &e, NULL), 1);
+		assert_int_equal(e.kind, kinds[i]);
+		if (e.kind == TACT_TRACE_CALL)
+			assert_int_equal(e.count, 228);
+	}
+	assert_int_equal(tact_trace_next(t, &e, NULL), 0);
+	tact_trace_close(t);
 }
 
 TEST(test_counts)

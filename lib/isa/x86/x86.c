@@ -88,6 +88,7 @@ const struct tact_isa isa_x86 = {
 	.scan = x86_scan,
 	.may_lead_back = x86_may_lead_back,
 	.may_call = x86_may_call,
+	.call_kind = x86_call_kind,
 	.retarget = x86_retarget,
 	.describe = x86_describe,
 	.turn = x86_turn,

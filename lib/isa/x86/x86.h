@@ -59,6 +59,7 @@ enum tact_flow x86_flow_of(const ZydisDecodedInstruction *zi);
 size_t x86_scan(struct isa_step *steps, size_t max, const uint8_t *code, size_t size);
 bool x86_may_lead_back(const uint8_t *code, size_t size);
 bool x86_may_call(const uint8_t *code, size_t size);
+enum isa_call x86_call_kind(uint64_t number);
 bool x86_retarget(uint8_t *insn, size_t length, int64_t distance);
 
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
