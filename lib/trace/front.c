@@ -145,6 +145,17 @@ static void end_thread(struct front *f, uint32_t id)
 
 /* ---- blocks ---- */
 
+static void look_at_insn(const struct front *f, const struct tact_insn *insn, size_t i,
+			 struct front_code *code)
+{
+	const uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
+	const unsigned level = isa_prefetch_level(f->arch->isa, insn);
+
+	code->non_temporal |= insn->attributes & TACT_INSN_NON_TEMPORAL ? bit : 0;
+	code->far_prefetches |= level > 1 ? bit : 0;
+	code->prefetches += level > 0;
+}
+
 /* Looks at the instructions of a block. */
 static int look_at(struct front *f, const struct tact_trace_block *b, struct front_code *code)
 {
@@ -169,10 +180,9 @@ static int look_at(struct front *f, const struct tact_trace_block *b, struct fro
 		code->branch.flow = (enum tact_flow)insn.flow;
 		code->branch.is_direct = isa_flow_target(&insn, &target);
 	}
-	for (size_t i = 0; i < n && i < 64; i++)
-		if (!tact_block_insn(f->block, i, &insn) &&
-		    insn.attributes & TACT_INSN_NON_TEMPORAL)
-			code->non_temporal |= (uint64_t)1 << i;
+	for (size_t i = 0; i < n; i++)
+		if (!tact_block_insn(f->block, i, &insn))
+			look_at_insn(f, &insn, i, code);
 	code->is_plain =
 		code->branch.flow != TACT_FLOW_CALL && code->branch.flow != TACT_FLOW_RETURN;
 	code->is_branch = predictor_takes(&code->branch);
@@ -299,8 +309,31 @@ static void fault(struct front *f, struct front_thread *t, uint32_t process,
 	enter_kernel(f, t, true);
 }
 
-/* An access in a window. */
-static void pass_window(struct front *f, uint32_t process, uint64_t address,
+/* A prefetch of a page that the program does not have is dropped after a walk through its page tables. */
+static void prefetch(const struct front *f, struct front_thread *t, const struct front_code *code,
+		     uint32_t process, const struct tact_trace_access *a,
+		     struct tact_stream_trip *trip)
+{
+	enum { WALKED = 2 };
+
+	if (f->is_windowed || f->opt.partial || faults_has(&f->faults, process, a->address))
+		caches_prefetch(t->caches, a->address,
+				a->insn < 64 && code->far_prefetches >> a->insn & 1, trip);
+	else
+		*trip = (struct tact_stream_trip){.line = a->address / CACHE_LINE, .page = WALKED};
+}
+
+static void count_prefetches(const struct front_code *code, const struct tact_trace_event *event,
+			     struct front_outcome *out)
+{
+	for (size_t i = 0; i < event->n_accesses; i++)
+		out->prefetches += !event->accesses[i].size;
+	if (out->prefetches < code->prefetches)
+		out->unknown_prefetches = (uint16_t)(code->prefetches - out->prefetches);
+}
+
+/* An access in a window; a prefetch is no miss. */
+static void pass_window(struct front *f, uint32_t process, const struct tact_trace_access *a,
 			struct tact_stream_trip *trip, struct front_outcome *out)
 {
 	const struct arch_params *p = &f->arch->params;
@@ -312,11 +345,11 @@ static void pass_window(struct front *f, uint32_t process, uint64_t address,
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		lines[i] = (f->opt.cache_bytes[i] ? (double)f->opt.cache_bytes[i] : kib[i] * 1024) /
 			   CACHE_LINE;
-	if (reuse_access(&f->reuse, address / CACHE_LINE, process, &distance))
+	if (reuse_access(&f->reuse, a->address / CACHE_LINE, process, &distance))
 		reuse_correct(&f->reuse, lines, distance, trip);
-	for (unsigned i = 0; i < trip->level; i++)
+	for (unsigned i = 0; i < trip->level && a->size; i++)
 		out->counts.misses[i]++;
-	for (unsigned i = 0; i < 2 && i < trip->page; i++)
+	for (unsigned i = 0; i < 2 && i < trip->page && a->size; i++)
 		out->counts.page_misses[i]++;
 }
 
@@ -367,7 +400,9 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		trip = &x->trip;
 		if (a->insn == end) /* see repeated() */
 			continue;
-		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
+		if (!a->size)
+			prefetch(f, t, code, event->pid, a, trip);
+		else if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
 			caches_pass(t->caches, a->address, a->size, trip);
 		else if (is_usual)
 			caches_search(t->caches, a->address, a->size, number | a->insn, a->is_store,
@@ -376,8 +411,8 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
 				      trip);
 		if (f->is_windowed)
-			pass_window(f, event->pid, a->address, trip, out);
-		else if (trip->page > 1)
+			pass_window(f, event->pid, a, trip, out);
+		else if (trip->page > 1 && a->size)
 			fault(f, t, event->pid, a, trip);
 		if (!(trip->level | trip->page | trip->written | trip->n_fetched))
 			continue;
@@ -389,7 +424,7 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		out->special = front_mix(out->special,
 					 (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
 						 (unsigned)trip->written << 4 | trip->level);
-		if (!a->is_store)
+		if (!a->is_store && a->size)
 			note_longest(f, trip, out);
 	}
 }
@@ -502,6 +537,10 @@ static void pass_access(struct front *f, struct front_thread *t, uint32_t proces
 {
 	struct tact_stream_trip trip;
 
+	if (!a->size) {
+		prefetch(f, t, out->code, process, a, &trip);
+		return;
+	}
 	caches_search(t->caches, a->address, a->size, insn, a->is_store, &trip);
 	if (trip.page > 1)
 		fault(f, t, process, a, &trip);
@@ -516,6 +555,7 @@ static void pass_code(struct front_thread *t, struct front_code *code, uint32_t 
 	out->code = code;
 	out->repeat_cycles = out->longest = out->n_trips = out->first_trip = 0;
 	out->level = 0;
+	out->prefetches = out->unknown_prefetches = 0;
 	out->has_counts = false;
 	out->is_skimmed = true;
 	out->is_branch = t->last && t->last->is_branch;
@@ -532,6 +572,8 @@ static int pass(struct front *f, struct front_thread *t, struct front_code *code
 	const uint64_t number = (uint64_t)event->block->number << 10;
 
 	pass_code(t, code, event->block->n_insns, out);
+	if (code->prefetches)
+		count_prefetches(code, event, out);
 	for (size_t i = 0; i < event->n_accesses; i++) {
 		const struct tact_trace_access *a = &event->accesses[i];
 
@@ -562,6 +604,7 @@ int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct 
 		return 0;
 	skim_execute(&f->skim, b->n_insns, code->looked < SKIM_KNOWN);
 	pass_code(t, code, b->n_insns, out);
+	out->unknown_prefetches = code->prefetches; /* the others are not as usual */
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t word = words[i], address = word & WIRE_ADDRESS;
 		const uint32_t insn = (uint32_t)(word >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;
@@ -617,6 +660,8 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	    tact_grow(&trips->list, &trips->capacity, trips->n + event->n_accesses + 1,
 		      sizeof(*trips->list)) < 0)
 		return -TACT_E_NOMEM;
+	if (code->prefetches)
+		count_prefetches(code, event, out);
 	if (t->caches) {
 		sharing_execute(&t->caches->sharing, event->block->n_insns);
 		if (event->n_accesses)

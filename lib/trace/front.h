@@ -22,6 +22,8 @@ struct front_code {
 	/* These never change after its first execution: others may read them from then on. */
 	struct predictor_branch branch; /* its last instruction */
 	uint64_t non_temporal;		/* bit i: instruction i stores past the caches */
+	uint64_t far_prefetches;	/* bit i: instruction i fetches into the second level */
+	uint16_t prefetches;		/* instructions that prefetch */
 	uint32_t unknown;		/* instructions without data */
 	struct repeat repeat;		/* its last instruction */
 	bool is_known;			/* its instructions could be decoded */
@@ -51,6 +53,7 @@ struct front_outcome {
 	uint32_t n_trips;	/* that are not as simple as the first level and the first TLB */
 	uint32_t first_trip;	/* of these */
 	uint16_t fetch_delay;
+	uint16_t prefetches, unknown_prefetches; /* whose addresses are known, and are not */
 	bool is_mispredicted, is_redirected, is_decoded;
 	bool is_branch, is_mistake; /* the branch before it, for the counts */
 	bool has_counts;
