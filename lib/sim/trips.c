@@ -2,9 +2,9 @@
  *
  * Loads and stores of a stream on their way to the data.
  *
- * A load asks when it is executed, and so does a prefetch, which does not wait for the answer.  A store asks when it retires, so that several are on their way at
- * once; they leave in order.  Until then, each has a place in the store buffer, which it gets from the
- * renamer.
+ * A load asks when it is executed, and so does a prefetch, which does not wait for its line.  A store
+ * asks when it retires, so that several are on their way at once; they leave in order.  Until then, each
+ * has a place in the store buffer, which it gets from the renamer.
  */
 #include "sim/sim.h"
 

@@ -22,6 +22,8 @@
 #include "qemu_plugin_api.h"
 #include "tact_plugin.h"
 
+#ifdef __x86_64__
+
 enum {
 	GENERAL = 16,	    /* registers; as the number of a register: none, which is 0 */
 	CHECKED = 64,	    /* loads that have to agree */
@@ -227,8 +229,6 @@ prefetch_check(unsigned index, qemu_plugin_meminfo_t info, uint64_t address,
 	    __builtin_popcount(registers) >= CHECKED_KINDS)
 		__atomic_store_n(&trust, TRUST_FULL, __ATOMIC_RELAXED);
 }
-
-#ifdef __x86_64__
 
 /* Pass rbp on as one more argument. */
 void prefetch_executed_stub(unsigned index, void *userdata);
