@@ -197,11 +197,11 @@ $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
 # Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there.
-PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c))
+PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
 $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
-		-Ilib -o $@ $(PLUGIN_SRC)
+		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -393,7 +393,7 @@ uninstall:
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch])
+	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
 format:

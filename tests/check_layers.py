@@ -140,7 +140,7 @@ def check_layers():
                                      i.startswith(('Zydis', 'elfutils', 'libelf', 'dwarf')))]
     check('cli includes public headers and base only', problems)
     own = {os.path.basename(p) for p in sources('plugin/qemu/*.h')}
-    problems = ['%s includes %s' % (relative(p), i) for p in sources('plugin/qemu/*.[ch]', 'lib/trace/wire.h')
+    problems = ['%s includes %s' % (relative(p), i) for p in sources('plugin/qemu/*.[ch]', 'plugin/qemu/*/*.c', 'lib/trace/wire.h')
                 for i in includes(p)
                 if i not in own and i != 'trace/wire.h' and ('tact' in i or i.split('/')[0] in MAY_INCLUDE)]
     check('the plugin includes wire.h and nothing else of ours', problems)
@@ -182,7 +182,7 @@ MAX_FUNCTION = 80
 
 def check_functions():
     problems = []
-    for path in sources('lib/*/*.c', 'lib/*/*/*.c', 'cli/*.c', 'cli/*/*.c', 'plugin/*/*.c', 'gen/*.c'):
+    for path in sources('lib/*/*.c', 'lib/*/*/*.c', 'cli/*.c', 'cli/*/*.c', 'plugin/*/*.c', 'plugin/*/*/*.c', 'gen/*.c'):
         start = None
         for n, line in enumerate(read(path).splitlines(), 1):
             if line == '{':

@@ -93,6 +93,10 @@ struct tact_cycles_totals {
 	 */
 	uint64_t tlb_misses, page_walks, page_faults;
 	uint64_t followed; /* branches that were looked at; the others are taken to be like these */
+	/* Executed prefetch instructions: those whose addresses are known, and those that do nothing
+	 * here because they are not.
+	 */
+	uint64_t prefetches, unknown_prefetches;
 };
 #define TACT_CYCLES_TOTALS_INIT TACT_SIZED(struct tact_cycles_totals)
 

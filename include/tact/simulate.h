@@ -163,7 +163,7 @@ struct tact_stream;
 struct tact_stream_access {
 	uint64_t address;
 	uint32_t insn;	/* in the block */
-	uint16_t size;	/* bytes */
+	uint16_t size;	/* bytes; 0: a prefetch, whose data nobody waits for */
 	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
 };

@@ -88,14 +88,15 @@ struct tact_trace_module {
 };
 #define TACT_TRACE_MODULE_INIT TACT_SIZED(struct tact_trace_module)
 
-/* A load or a store.  Accesses that QEMU splits into pieces of 8 bytes are joined again, and so are
- * those of a repeated string instruction, whichever way it goes.  This struct never changes.
+/* A load or a store, or the address of a prefetch instruction, if that is known.  Accesses that QEMU
+ * splits into pieces of 8 bytes are joined again, and so are those of a repeated string instruction,
+ * whichever way it goes.  This struct never changes.
  */
 struct tact_trace_access {
 	uint64_t address;
 	uint16_t insn; /* number of the instruction in its block */
 	bool is_store;
-	uint32_t size; /* bytes accessed */
+	uint32_t size; /* bytes accessed; 0: a prefetch */
 };
 
 enum tact_trace_event_kind {

@@ -275,6 +275,11 @@ struct tact_isa {
 	/* Tells whether an instruction only exchanges two registers of the stack.  NULL: none does. */
 	bool (*exchanges)(const struct tact_insn *insn);
 
+	/* Returns into which level of caches, 1 or 2, an instruction brings data that nobody waits for;
+	 * 0: it is not a prefetch.  NULL: none is.
+	 */
+	unsigned (*prefetch_level)(const struct tact_insn *insn);
+
 	const struct isa_forms *forms;
 	/* Does what tact_isa_form_example does, for a form's name; NULL: it cannot. */
 	int (*form_example)(const char *form, unsigned copy, int chain, char *text, size_t size);
@@ -333,6 +338,11 @@ static inline bool isa_is_vector(const struct tact_isa *isa, unsigned reg)
 static inline bool isa_is_turning(const struct tact_isa *isa, unsigned reg)
 {
 	return reg - isa->registers.first_turning < isa->registers.n_turning;
+}
+
+static inline unsigned isa_prefetch_level(const struct tact_isa *isa, const struct tact_insn *insn)
+{
+	return isa->prefetch_level ? isa->prefetch_level(insn) : 0;
 }
 
 /* Finds the target of a direct branch or call, relative to the instruction's first byte.  Returns

@@ -164,6 +164,8 @@ int mix_script_create(struct mix_script **out, const struct tact_isa *isa, const
 	for (size_t at = 0; at < size; at += (size_t)length, n++) {
 		length = tact_isa_decode(isa, &insn, code + at, size - at);
 		prepare(&script->instructions[n], &insn, address + at);
+		if (isa_prefetch_level(isa, &insn)) /* as in struct tact_trace_access */
+			script->instructions[n].memory[0].bytes = 0;
 		script->n_accesses += 2u * script->instructions[n].n_memory;
 	}
 	*out = script;

@@ -74,10 +74,16 @@ void report_left_out(struct text *out, const struct tact_result *const *results,
 		     size_t width)
 {
 	const uint64_t calls = results[0]->totals.system_calls;
+	const struct tact_result *most = results[0];
 	struct text names = {0};
 	const char *name;
 
-	for (size_t i = 0; (name = tact_result_unmodelled(results[0], i)); i++) {
+	/* Prefetches may be unknown in one of them only. */
+	for (size_t k = 1; k < n; k++)
+		if (results[k]->totals.unknown_prefetches > most->totals.unknown_prefetches &&
+		    results[k]->info.has_caches == most->info.has_caches)
+			most = results[k];
+	for (size_t i = 0; (name = tact_result_unmodelled(most, i)); i++) {
 		text_printf(&names, "%s%s", i ? ", " : "", name);
 		if (!strcmp(name, "kernel") && calls &&
 		    calls == results[n - 1]->totals.system_calls) {

@@ -172,6 +172,20 @@ static void add_stalls(const struct tact_cycles_totals *t, size_t width, struct 
 	text_add(out, "\n");
 }
 
+static void add_prefetches(const struct tact_cycles_totals *t, struct text *out)
+{
+	const double all = (double)t->prefetches + (double)t->unknown_prefetches;
+
+	if (!t->prefetches)
+		return; /* what is not modelled is said elsewhere */
+	text_add(out, "Prefetches:         ");
+	report_count(out, all, 0);
+	if (t->unknown_prefetches)
+		text_printf(out, ", address unknown %.3f%%",
+			    100 * report_ratio((double)t->unknown_prefetches, all));
+	text_add(out, "\n");
+}
+
 static void add_memory(const struct tact_result *r, struct text *out)
 {
 	const struct tact_cycles_totals *t = &r->totals;
@@ -191,6 +205,7 @@ static void add_memory(const struct tact_result *r, struct text *out)
 			report_count(out, (double)t->page_faults, 0);
 		}
 		text_add(out, "\n");
+		add_prefetches(t, out);
 	}
 	if (r->info.has_branches) {
 		text_add(out, "Branches:           ");

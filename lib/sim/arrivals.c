@@ -217,6 +217,16 @@ int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum s
 					   : ready;
 }
 
+int32_t sim_memory_prefetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			    enum sim_page page)
+{
+	unsigned fill;
+	const int32_t free = level == SIM_IN_L1 ? now : take_place(m->fill, m->n_fills, now, &fill);
+
+	access_line(m, now, line, level, page);
+	return free;
+}
+
 int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip)
 {
 	const enum sim_level level = (enum sim_level)trip->level;

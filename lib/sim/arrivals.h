@@ -103,6 +103,14 @@ void sim_memory_init(struct sim_memory *m, const struct arch_params *params);
 int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
 			enum sim_page page);
 
+/* A prefetch instruction is executed, for a line that was found in `level`.  Nobody waits for the line,
+ * nor for its page (experiment on Zen 4: 600 nops and a prefetch from 64 MiB take 54 cycles, without it
+ * 51, with a load instead 226), but nothing is dropped: returns the cycle in which a place of the first
+ * level is free to wait for it.
+ */
+int32_t sim_memory_prefetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
+			    enum sim_page page);
+
 /* A store leaves the store buffer, in order.  Returns the cycle in which its line is there. */
 int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip);
 

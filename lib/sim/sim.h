@@ -342,7 +342,7 @@ struct sim_waiter {
 struct sim_access {
 	uint64_t address;
 	uint32_t insn;
-	uint16_t size;
+	uint16_t size;	/* 0: a prefetch */
 	uint16_t extra; /* cycles that a load takes longer than from the first-level cache */
 	bool is_store;
 	struct sim_trip trip; /* where its data are; only if the stream follows that */

@@ -182,6 +182,8 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 			continue;
 		}
 		inst->n_trips += t->follows_trips & (inst->n_trips < UINT8_MAX);
+		if (!a->size)
+			continue; /* a prefetch meets no store */
 		if (!a->is_store)
 			connect_load(t, a, place, inst);
 		else if (insn->memory_outputs)

@@ -2,9 +2,9 @@
  *
  * Loads and stores of a stream on their way to the data.
  *
- * A load asks when it is executed.  A store asks when it retires, so that several are on their way at
- * once; they leave in order.  Until then, each has a place in the store buffer, which it gets from the
- * renamer.
+ * A load asks when it is executed, and so does a prefetch, which does not wait for its line.  A store
+ * asks when it retires, so that several are on their way at once; they leave in order.  Until then, each
+ * has a place in the store buffer, which it gets from the renamer.
  */
 #include "sim/sim.h"
 
@@ -27,9 +27,11 @@ static void fetch_ahead(struct sim_stream *t, int32_t now, const struct sim_trip
 static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
 {
 	struct sim_stream *t = s->stream;
+	const enum sim_level level = (enum sim_level)a->trip.level;
+	const enum sim_page page = (enum sim_page)a->trip.page;
 	const int32_t ready =
-		sim_memory_load(&t->memory, s->clock, a->trip.line, (enum sim_level)a->trip.level,
-				(enum sim_page)a->trip.page);
+		a->size ? sim_memory_load(&t->memory, s->clock, a->trip.line, level, page)
+			: sim_memory_prefetch(&t->memory, s->clock, a->trip.line, level, page);
 
 	fetch_ahead(t, s->clock, &a->trip);
 	return ready - s->clock < MOST_EXTRA ? ready - s->clock : MOST_EXTRA;

@@ -13,7 +13,8 @@
  * that miss the first level in order within a page, and fetches what follows into the second level;
  * the other one follows the distance between loads of one instruction, and fetches the next one into
  * the first level.  What it fetches counts as an access for the former: else a chain of loads through
- * lines in order would wait for each of them.
+ * lines in order would wait for each of them.  So does what prefetch instructions bring to the first
+ * level.
  */
 #include "trace/caches.h"
 
@@ -73,6 +74,7 @@ int caches_init(struct caches *c, const struct arch_params *p, const uint64_t *b
 	c->ahead = (unsigned)p->prefetch_lines;
 	c->near = p->prefetch_near;
 	c->crosses_pages = p->prefetch_pages;
+	c->hints_reach_memory = p->prefetch_hint_memory;
 	while ((CACHE_LINE << c->page_shift) / 1024 < p->page_kib)
 		c->page_shift++;
 	while (c->index_shift < c->page_shift &&
@@ -493,6 +495,39 @@ void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_
 		for (unsigned i = 0; i < CACHE_LEVELS; i++)
 			forget_line(set_of(c, i, line), c->level[i].ways, line);
 	}
+}
+
+static bool holds(const struct caches *c, unsigned level, uint64_t line)
+{
+	const uint64_t *set = set_of(c, level, line);
+
+	for (size_t w = 0; w < c->level[level].ways; w++)
+		if ((set[w] & CACHE_NUMBER) == line + 1)
+			return true;
+	return false;
+}
+
+void caches_prefetch(struct caches *c, uint64_t address, bool is_to_second,
+		     struct tact_stream_trip *out)
+{
+	const uint64_t misses[2] = {c->page_misses[0], c->page_misses[1]};
+	const uint64_t line = address / CACHE_LINE;
+	uint64_t *set = set_of(c, 0, line);
+
+	*out = (struct tact_stream_trip){.line = line};
+	out->page = (uint8_t)find_page(c, line >> c->page_shift);
+	memcpy(c->page_misses, misses, sizeof(misses));
+	if (is_to_second) {
+		if (c->hints_reach_memory || holds(c, CACHE_LEVELS - 1, line))
+			fetch(c, line, 1, out);
+		return;
+	}
+	if (touch(set, c->level[0].ways, line))
+		return;
+	out->level = (uint8_t)bring(c, line, 1);
+	*set |= (uint64_t)out->level << CACHE_FROM_BIT;
+	if (c->ahead)
+		follow_stream(c, line, out);
 }
 
 unsigned caches_fetch_code(struct caches *c, uint64_t address)

@@ -69,6 +69,7 @@ struct caches {
 	unsigned ahead;	      /* lines that a stream is fetched ahead */
 	int near;	      /* lines: what is farther away is another stream */
 	bool crosses_pages;   /* a stream goes on in the next page */
+	bool hints_reach_memory; /* a prefetch into the second level does */
 	uint64_t misses[CACHE_LEVELS], page_misses[2];
 	struct sharing sharing; /* of the last level */
 	struct cache_stream streams[CACHE_STREAMS];
@@ -121,6 +122,12 @@ static inline void caches_access(struct caches *c, uint64_t address, uint32_t si
 
 /* Performs a store that goes past the caches: none of them keeps its lines. */
 void caches_pass(struct caches *c, uint64_t address, uint32_t size, struct tact_stream_trip *out);
+
+/* Performs a prefetch instruction, into the first level or into the second one, of a page that is
+ * there.  It is no miss.
+ */
+void caches_prefetch(struct caches *c, uint64_t address, bool is_to_second,
+		     struct tact_stream_trip *out);
 
 /* Fetches a line of code, which only the levels behind the first one share with data.  Returns where
  * it was: 1 is the second level, 2 the third, 3 memory.

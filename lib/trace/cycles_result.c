@@ -110,6 +110,8 @@ static void scale_windows(const struct tact_cycles *c, struct tact_cycles_totals
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		out->misses[i] = scaled(out->misses[i], scale);
 	out->tlb_misses = scaled(out->tlb_misses, scale);
+	out->prefetches = scaled(out->prefetches, scale);
+	out->unknown_prefetches = scaled(out->unknown_prefetches, scale);
 	out->page_walks = scaled(out->page_walks, scale);
 	out->windows = (uint32_t)c->windowed.n;
 	out->is_measured = c->windowed.is_measured;
@@ -124,6 +126,8 @@ static void add_up(const struct tact_cycles *c, struct tact_cycles_totals *out)
 					   .simulated = c->simulated,
 					   .accesses = c->accesses_seen,
 					   .page_faults = c->page_faults,
+					   .prefetches = c->prefetches,
+					   .unknown_prefetches = c->unknown_prefetches,
 					   .followed = c->followed};
 	double mistakes = 0;
 

@@ -44,6 +44,7 @@ static uint8_t width_of(const struct tact_isa *isa, const struct tact_insn *insn
 const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry)
 {
 	const struct tact_trace_block *b = &entry->block;
+	struct trace_registers registers = {0};
 	struct tact_insn insn;
 	size_t at = 0;
 
@@ -59,6 +60,7 @@ const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *ent
 		if (n <= 0)
 			break; /* QEMU knows more than we do */
 		entry->widths[i] = width_of(b->isa, &insn);
+		trace_follow_registers(&registers, b->isa, &insn, i, entry->widths);
 		at += (size_t)n;
 	}
 	return entry->widths;

@@ -342,7 +342,9 @@ static void add_counts(struct engine_thread *t, const struct tact_trace_event *e
 {
 	t->instructions += event->block->n_insns;
 	t->owner->instructions += event->block->n_insns;
-	t->owner->accesses_seen += event->n_accesses;
+	t->owner->accesses_seen += event->n_accesses - x->prefetches;
+	t->owner->prefetches += x->prefetches;
+	t->owner->unknown_prefetches += x->unknown_prefetches;
 	t->branches += x->is_branch;
 	if (!x->has_counts)
 		return;

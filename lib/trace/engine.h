@@ -206,7 +206,7 @@ struct tact_cycles {
 	struct calls *calls;	    /* borrowed; NULL: calls are not followed */
 	uint32_t node;		    /* there, of the current execution */
 	struct engine_windows windowed;
-	uint64_t accesses_seen, page_faults;
+	uint64_t accesses_seen, page_faults, prefetches, unknown_prefetches;
 };
 
 /* The two halves of tact_cycles_event: what happened, and what it cost.  The first one depends only

@@ -111,6 +111,36 @@ static int is_of_vector(struct trace_events *e, struct trace_stream *s,
 	return 1;
 }
 
+static int keep(struct trace_stream *s, const struct tact_trace_access *a)
+{
+	if (s->n_accesses == s->accesses_capacity &&
+	    tact_grow(&s->accesses, &s->accesses_capacity, s->n_accesses + 1, sizeof(*s->accesses)))
+		return -TACT_E_NOMEM;
+	s->accesses[s->n_accesses++] = *a;
+	return 0;
+}
+
+/* Adds a prefetch, unless its address may be wrong. */
+static int add_prefetch(struct trace_events *e, struct trace_stream *s, uint64_t word,
+			struct tact_diag *diag)
+{
+	const uint32_t insn = word >> WIRE_INSN_SHIFT & (WIRE_PREFETCH_INSNS - 1);
+	const struct tact_trace_access a = {.address = word & WIRE_ADDRESS, .insn = (uint16_t)insn};
+	const size_t n = s->n_accesses;
+	const uint8_t *widths;
+
+	if (insn >= s->current->block.n_insns || s->is_repeating ||
+	    (n && insn < s->accesses[n - 1].insn) || n >= MAX_ACCESSES)
+		return 0;
+	widths = trace_find_widths(e, s->current);
+	if (!widths)
+		return trace_no_memory(diag);
+	if (!(widths[insn] & TRACE_PREFETCH) ||
+	    (widths[insn] == TRACE_PREFETCH_LAGS && word & WIRE_PREFETCH_LAGS))
+		return 0;
+	return keep(s, &a) ? trace_no_memory(diag) : 0;
+}
+
 /* Adds an access that is not as usual: of a repeated instruction, a piece of a vector, or one for which
  * there is no room.
  */
@@ -130,14 +160,10 @@ static int add_unusual(struct trace_events *e, struct trace_stream *s,
 		if (joined)
 			return joined < 0 ? trace_no_memory(diag) : 0;
 	}
-	if (s->n_accesses == s->accesses_capacity) {
-		if (s->n_accesses >= MAX_ACCESSES)
-			return 0;
-		if (tact_grow(&s->accesses, &s->accesses_capacity, s->n_accesses + 1,
-			      sizeof(*s->accesses)))
-			return trace_no_memory(diag);
-	}
-	s->accesses[s->n_accesses++] = *a;
+	if (s->n_accesses >= MAX_ACCESSES)
+		return 0;
+	if (keep(s, a))
+		return trace_no_memory(diag);
 	if (is_of_rep) {
 		s->run[s->next_run] = s->n_accesses;
 		s->next_run = (s->next_run + 1) % TRACE_RUNS;
@@ -163,7 +189,7 @@ static inline int add_access(struct trace_events *e, struct trace_stream *s, uin
 	 * Accesses that no instruction of the block can have made are left out.
 	 */
 	if (insn >= s->current->block.n_insns || (n && a.insn < last->insn))
-		return 0;
+		return word & WIRE_PREFETCH ? add_prefetch(e, s, word, diag) : 0;
 	if (s->is_repeating | s->current->block.is_rep | (n == s->accesses_capacity) ||
 	    (n && a.insn == last->insn))
 		return add_unusual(e, s, &a, diag);

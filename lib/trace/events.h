@@ -21,6 +21,11 @@ enum {
 	TRACE_RUNS = 3		/* of a repeated instruction: two of loads, one of stores */
 };
 
+/* What is known of an instruction instead of a width: it is a prefetch; and it may be that QEMU has not
+ * stored the registers of its address (wire.h).
+ */
+enum { TRACE_PREFETCH = 0x80, TRACE_PREFETCH_LAGS = 0x81 };
+
 /* A block, and what accesses of its instructions may be joined.  Programs have hundreds of
  * thousands: it fits one cache line, followed by the code.
  */
@@ -110,13 +115,30 @@ int trace_define_module(struct trace_events *e, struct trace_stream *s, uint32_t
 /* Keeps the number of a process, if it is new and one of the first. */
 void trace_note_process(struct trace_events *e, uint32_t pid);
 
-/* Returns the bytes that QEMU's pieces add up to, for the accesses of each instruction.  NULL: out
- * of memory.
+/* Returns the bytes that QEMU's pieces add up to, for the accesses of each instruction, or
+ * TRACE_PREFETCH or TRACE_PREFETCH_LAGS.  NULL: out of memory.
  */
 const uint8_t *trace_find_widths(struct trace_events *e, struct trace_entry *entry);
 
 /* Returns the loads that the repeated instruction at the end of a block makes each time. */
 unsigned trace_loads_each(const struct tact_trace_block *block);
+
+/* Registers in a block: which of them QEMU may not have stored where prefetches need them. */
+enum { TRACE_AT_RISK = 16 };
+struct trace_registers {
+	uint64_t written; /* since registers were last stored; bits */
+	struct {
+		uint32_t insn; /* a prefetch */
+		uint64_t registers;
+	} at_risk[TRACE_AT_RISK]; /* if these are written again before they are stored */
+	unsigned n_at_risk;
+};
+
+/* Takes the next instruction of a block; all zeros before the first one.  Writes what is known of
+ * prefetches to the widths.
+ */
+void trace_follow_registers(struct trace_registers *r, const struct tact_isa *isa,
+			    const struct tact_insn *insn, uint32_t number, uint8_t *widths);
 
 /* Returns the page of a block by its number in the stream; NULL: not defined. */
 static inline const struct trace_page *trace_page_at(const struct trace_stream *s, uint32_t number)

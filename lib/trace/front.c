@@ -110,6 +110,16 @@ static void end_thread(struct front *f, uint32_t id)
 
 /* ---- blocks ---- */
 
+static void look_at_insn(const struct front *f, const struct tact_insn *insn, size_t i,
+			 struct front_code *code)
+{
+	const uint64_t bit = i < 64 ? (uint64_t)1 << i : 0;
+	const unsigned level = isa_prefetch_level(f->arch->isa, insn);
+
+	code->passing |= insn->attributes & TACT_INSN_NON_TEMPORAL || level > 1 ? bit : 0;
+	code->prefetches += level > 0;
+}
+
 /* Looks at the instructions of a block. */
 static int look_at(struct front *f, const struct tact_trace_block *b, struct front_code *code)
 {
@@ -135,15 +145,14 @@ static int look_at(struct front *f, const struct tact_trace_block *b, struct fro
 		code->branch.flow = insn.flow;
 		code->branch.is_direct = isa_flow_target(&insn, &target);
 	}
-	for (size_t i = 0; i < n && i < 64; i++)
-		if (!tact_block_insn(f->block, i, &insn) &&
-		    insn.attributes & TACT_INSN_NON_TEMPORAL)
-			code->non_temporal |= (uint64_t)1 << i;
+	for (size_t i = 0; i < n; i++)
+		if (!tact_block_insn(f->block, i, &insn))
+			look_at_insn(f, &insn, i, code);
 	code->is_plain =
 		code->branch.flow != TACT_FLOW_CALL && code->branch.flow != TACT_FLOW_RETURN;
 	code->is_branch = predictor_takes(&code->branch);
 	code->is_known = n == b->n_insns;
-	code->is_usual = !code->non_temporal && code->repeat.kind == REPEAT_NONE;
+	code->is_usual = !code->passing && code->repeat.kind == REPEAT_NONE;
 	return 0;
 }
 
@@ -243,8 +252,31 @@ void front_fault(struct front *f, struct front_thread *t, uint32_t process,
 	front_enter_kernel(f, t, FRONT_FAULT);
 }
 
-/* An access in a window. */
-static void pass_window(struct front *f, uint32_t process, uint64_t address,
+/* A prefetch of a page that the program does not have is dropped after a walk through its page tables. */
+void front_prefetch(const struct front *f, struct front_thread *t, const struct front_code *code,
+		    uint32_t process, const struct tact_trace_access *a,
+		    struct tact_stream_trip *trip)
+{
+	enum { WALKED = 2 };
+
+	if (f->is_windowed || f->opt.partial || faults_has(&f->faults, process, a->address))
+		caches_prefetch(t->caches, a->address, a->insn < 64 && code->passing >> a->insn & 1,
+				trip);
+	else
+		*trip = (struct tact_stream_trip){.line = a->address / CACHE_LINE, .page = WALKED};
+}
+
+void front_count_prefetches(const struct front_code *code, const struct tact_trace_event *event,
+			    struct front_outcome *out)
+{
+	for (size_t i = 0; i < event->n_accesses; i++)
+		out->prefetches += !event->accesses[i].size;
+	if (out->prefetches < code->prefetches)
+		out->unknown_prefetches = (uint16_t)(code->prefetches - out->prefetches);
+}
+
+/* An access in a window; a prefetch is no miss. */
+static void pass_window(struct front *f, uint32_t process, const struct tact_trace_access *a,
 			struct tact_stream_trip *trip, struct front_outcome *out)
 {
 	const struct arch_params *p = &f->arch->params;
@@ -256,11 +288,11 @@ static void pass_window(struct front *f, uint32_t process, uint64_t address,
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		lines[i] = (f->opt.cache_bytes[i] ? (double)f->opt.cache_bytes[i] : kib[i] * 1024) /
 			   CACHE_LINE;
-	if (reuse_access(&f->reuse, address / CACHE_LINE, process, &distance))
+	if (reuse_access(&f->reuse, a->address / CACHE_LINE, process, &distance))
 		reuse_correct(&f->reuse, lines, distance, trip);
-	for (unsigned i = 0; i < trip->level; i++)
+	for (unsigned i = 0; i < trip->level && a->size; i++)
 		out->counts.misses[i]++;
-	for (unsigned i = 0; i < 2 && i < trip->page; i++)
+	for (unsigned i = 0; i < 2 && i < trip->page && a->size; i++)
 		out->counts.page_misses[i]++;
 }
 
@@ -294,7 +326,7 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 			const struct tact_trace_event *event, struct front_outcome *out,
 			struct front_trips *trips)
 {
-	const uint64_t number = (uint64_t)event->block->number << 10, passing = code->non_temporal;
+	const uint64_t number = (uint64_t)event->block->number << 10, passing = code->passing;
 	const uint32_t end =
 		code->repeat.kind == REPEAT_NONE ? UINT32_MAX : event->block->n_insns - 1;
 	const bool is_usual = code->is_usual && !f->is_windowed;
@@ -311,7 +343,9 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		trip = &x->trip;
 		if (a->insn == end) /* see repeated() */
 			continue;
-		if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
+		if (!a->size)
+			front_prefetch(f, t, code, event->pid, a, trip);
+		else if (passing && a->is_store && a->insn < 64 && passing >> a->insn & 1)
 			caches_pass(t->caches, a->address, a->size, trip);
 		else if (is_usual)
 			caches_search(t->caches, a->address, a->size, number | a->insn, a->is_store,
@@ -320,8 +354,8 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 			caches_access(t->caches, a->address, a->size, number | a->insn, a->is_store,
 				      trip);
 		if (f->is_windowed)
-			pass_window(f, event->pid, a->address, trip, out);
-		else if (trip->page > 1)
+			pass_window(f, event->pid, a, trip, out);
+		else if (trip->page > 1 && a->size)
 			front_fault(f, t, event->pid, a, trip);
 		if (!(trip->level | trip->page | trip->written | trip->n_fetched))
 			continue;
@@ -333,7 +367,7 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		out->special = front_mix(out->special,
 					 (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
 						 (unsigned)trip->written << 4 | trip->level);
-		if (!a->is_store)
+		if (!a->is_store && a->size)
 			front_note_longest(f, trip, out);
 	}
 }
@@ -470,6 +504,8 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	    tact_grow(&trips->list, &trips->capacity, trips->n + event->n_accesses + 1,
 		      sizeof(*trips->list)) < 0)
 		return -TACT_E_NOMEM;
+	if (code->prefetches)
+		front_count_prefetches(code, event, out);
 	if (t->caches) {
 		sharing_execute(&t->caches->sharing, event->block->n_insns);
 		if (event->n_accesses)

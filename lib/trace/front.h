@@ -21,20 +21,24 @@
 struct front_code {
 	/* These never change after its first execution: others may read them from then on. */
 	struct predictor_branch branch; /* its last instruction */
-	uint64_t non_temporal;		/* bit i: instruction i stores past the caches */
-	uint16_t unknown;		/* instructions without data */
-	struct repeat repeat;		/* its last instruction */
-	bool is_known;			/* its instructions could be decoded */
-	bool is_usual;			/* nothing repeats, nothing goes past the caches */
-	bool is_plain;			/* its last instruction is neither a call nor a return */
-	bool is_branch;			/* it may go elsewhere */
-	bool is_seen;			/* the above is valid */
+	/* bit i: instruction i stores past the caches, or prefetches into the second level only */
+	uint64_t passing;
+	uint16_t unknown;     /* instructions without data */
+	uint16_t prefetches;  /* instructions that prefetch */
+	struct repeat repeat; /* its last instruction */
+	bool is_known;	      /* its instructions could be decoded */
+	bool is_usual;	      /* nothing repeats, nothing goes past the caches */
+	bool is_plain;	      /* its last instruction is neither a call nor a return */
+	bool is_branch;	      /* it may go elsewhere */
+	bool is_seen;	      /* the above is valid */
 
 	uint8_t looked;	     /* executions that were not skimmed; up to SKIM_KNOWN */
 	uint32_t executions; /* up to a limit */
 	float usual;	     /* about what an execution costs: see note_cost() */
 	struct code_place place;
 };
+
+_Static_assert(sizeof(struct front_code) <= 64, "it fits one cache line");
 
 /* What an execution adds to the counts of its thread. */
 struct front_counts {
@@ -53,6 +57,7 @@ struct front_outcome {
 	uint32_t n_trips;	/* that are not as simple as the first level and the first TLB */
 	uint32_t first_trip;	/* of these */
 	uint16_t fetch_delay;
+	uint16_t prefetches, unknown_prefetches; /* whose addresses are known, and are not */
 	bool is_mispredicted, is_redirected, is_decoded;
 	bool is_branch, is_mistake; /* the branch before it, for the counts */
 	bool has_counts;

@@ -69,6 +69,15 @@ static inline struct front_code *front_find_code(struct front *f, const struct t
 void front_fault(struct front *f, struct front_thread *t, uint32_t process,
 		 const struct tact_trace_access *a, struct tact_stream_trip *trip);
 
+/* A prefetch instruction: an access without a size. */
+void front_prefetch(const struct front *f, struct front_thread *t, const struct front_code *code,
+		    uint32_t process, const struct tact_trace_access *a,
+		    struct tact_stream_trip *trip);
+
+/* Counts prefetches whose addresses are known, and those whose are not. */
+void front_count_prefetches(const struct front_code *code, const struct tact_trace_event *event,
+			    struct front_outcome *out);
+
 /* Notes how long a load takes, if it is the longest one of the execution so far. */
 void front_note_longest(const struct front *f, const struct tact_stream_trip *trip,
 			struct front_outcome *out);

@@ -12,6 +12,10 @@ static void pass_access(struct front *f, struct front_thread *t, uint32_t proces
 {
 	struct tact_stream_trip trip;
 
+	if (!a->size) {
+		front_prefetch(f, t, out->code, process, a, &trip);
+		return;
+	}
 	caches_search(t->caches, a->address, a->size, insn, a->is_store, &trip);
 	if (trip.page > 1)
 		front_fault(f, t, process, a, &trip);
@@ -26,6 +30,7 @@ static void pass_code(struct front_thread *t, struct front_code *code, uint32_t 
 	out->code = code;
 	out->repeat_cycles = out->longest = out->n_trips = out->first_trip = 0;
 	out->level = 0;
+	out->prefetches = out->unknown_prefetches = 0;
 	out->has_counts = false;
 	out->is_skimmed = true;
 	out->is_branch = t->last && t->last->is_branch;
@@ -42,6 +47,8 @@ int front_pass_event(struct front *f, struct front_thread *t, struct front_code 
 	const uint64_t number = (uint64_t)event->block->number << 10;
 
 	pass_code(t, code, event->block->n_insns, out);
+	if (code->prefetches)
+		front_count_prefetches(code, event, out);
 	for (size_t i = 0; i < event->n_accesses; i++) {
 		const struct tact_trace_access *a = &event->accesses[i];
 
@@ -73,6 +80,7 @@ int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct 
 		return 0;
 	skim_execute(&f->skim, b->n_insns, code->looked < SKIM_KNOWN);
 	pass_code(t, code, b->n_insns, out);
+	out->unknown_prefetches = code->prefetches; /* the others are not as usual */
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t word = words[i], address = word & WIRE_ADDRESS;
 		const uint32_t insn = (uint32_t)(word >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;

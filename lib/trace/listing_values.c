@@ -22,6 +22,7 @@ void listing_values_init(struct listing_values *v, const struct tact_isa *isa)
 	v->value[isa->registers.stack_pointer] = STACK_VALUE;
 	v->value[isa->registers.frame_pointer] = FRAME_VALUE;
 	v->n_fresh = 0;
+	v->isa = isa;
 }
 
 static uint64_t fresh(struct listing_values *v)
@@ -54,6 +55,10 @@ static uint64_t word_of(const struct listing_values *v, const struct tact_insn *
 
 	while (log < 6 && 8u << log < o->bits)
 		log++;
+	if (isa_prefetch_level(v->isa, what))
+		return WIRE_PREFETCH |
+		       (uint64_t)(insn & (WIRE_PREFETCH_INSNS - 1)) << WIRE_INSN_SHIFT |
+		       address_of(v, what, o);
 	return (uint64_t)(insn & WIRE_INSN_MASK) << WIRE_INSN_SHIFT | log << WIRE_SIZE_SHIFT |
 	       (is_store ? WIRE_STORE : 0) | address_of(v, what, o);
 }

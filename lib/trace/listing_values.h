@@ -14,6 +14,7 @@
 struct listing_values {
 	uint64_t value[256]; /* by register */
 	uint64_t n_fresh;    /* values that follow from nothing */
+	const struct tact_isa *isa;
 };
 
 enum { LISTING_MOST_ACCESSES = 8 }; /* of an instruction */

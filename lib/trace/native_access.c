@@ -66,6 +66,7 @@ size_t native_accesses(const struct tact_isa *isa, const struct tact_insn *insn,
 		       const struct isa_state *state, unsigned number, uint64_t *to,
 		       size_t capacity)
 {
+	const bool is_prefetch = isa_prefetch_level(isa, insn) != 0;
 	size_t n = 0;
 
 	for (int store = 0; store < 2; store++) { /* loads come first */
@@ -74,9 +75,14 @@ size_t native_accesses(const struct tact_isa *isa, const struct tact_insn *insn,
 			const uint64_t bytes = o->bits / 8 < MOST_BYTES ? o->bits / 8 : MOST_BYTES;
 			uint64_t address;
 
-			if (o->kind == TACT_OPERAND_MEM && (store ? writes(o) : reads(o)) &&
-			    address_of(isa, insn, o, state, &address))
+			if (o->kind != TACT_OPERAND_MEM || !(store ? writes(o) : reads(o)) ||
+			    !address_of(isa, insn, o, state, &address))
+				continue;
+			if (!is_prefetch)
 				n += put(address, bytes, store, number, to + n, capacity - n);
+			else if (n < capacity && number < WIRE_PREFETCH_INSNS)
+				to[n++] = WIRE_PREFETCH | (uint64_t)number << WIRE_INSN_SHIFT |
+					  (address & WIRE_ADDRESS);
 		}
 	}
 	return n;

@@ -57,11 +57,28 @@ static bool has(const struct faults *f, uint64_t key)
 	return *place_of(f, key) == key;
 }
 
+/* Pages have 36 bits; after a fork, a process has none of its own. */
+static void find_keys(uint32_t process, uint64_t address, uint64_t *own, uint64_t *group)
+{
+	const uint64_t page = address / FAULTS_PAGE ^ (uint64_t)process << 40;
+
+	*own = page << 1 | 1;
+	*group = (page / AROUND + 1) << 1;
+}
+
+bool faults_has(const struct faults *f, uint32_t process, uint64_t address)
+{
+	uint64_t own, group;
+
+	find_keys(process, address, &own, &group);
+	return f->n + 1 >= MOST / 2 || (f->seen && (has(f, own) || has(f, group)));
+}
+
 enum fault faults_touch(struct faults *f, uint32_t process, uint64_t address, bool is_store)
 {
-	/* Pages have 36 bits; after a fork, a process has none of its own. */
-	const uint64_t page = address / FAULTS_PAGE ^ (uint64_t)process << 40;
-	const uint64_t own = page << 1 | 1, group = (page / AROUND + 1) << 1;
+	uint64_t own, group;
+
+	find_keys(process, address, &own, &group);
 
 	if (!make_room(f) || has(f, own) || (!is_store && has(f, group)))
 		return FAULT_NONE;

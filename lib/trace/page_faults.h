@@ -29,4 +29,7 @@ void faults_fini(struct faults *f);
  */
 enum fault faults_touch(struct faults *f, uint32_t process, uint64_t address, bool is_store);
 
+/* Returns whether an address was touched, or may have been.  */
+bool faults_has(const struct faults *f, uint32_t process, uint64_t address);
+
 #endif /* TRACE_PAGE_FAULTS_H */

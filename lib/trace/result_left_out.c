@@ -19,7 +19,7 @@ const char *tact_result_unmodelled(const struct tact_result *r, size_t i)
 	memset(applies, true, sizeof(applies));
 	applies[0] = !r->info.has_caches;
 	applies[1] = !r->info.has_branches;
-	applies[2] = r->info.has_caches; /* QEMU does not tell their addresses */
+	applies[2] = r->info.has_caches && r->totals.unknown_prefetches;
 	for (size_t k = 0; k < ARRAY_SIZE(names); k++)
 		if (applies[k] && !i--)
 			return names[k];

@@ -79,6 +79,10 @@ static int read_totals(struct reader *x, const json_t *o)
 	t->tlb_misses = member_whole(o, "tlb_misses");
 	t->page_walks = member_whole(o, "page_walks");
 	t->page_faults = member_whole(o, "page_faults");
+	t->prefetches = member_whole(o, "prefetches");
+	t->unknown_prefetches = json_object_get(o, "unknown_prefetches")
+					? member_whole(o, "unknown_prefetches")
+					: 1; /* of an earlier version, which knew none */
 	for (size_t i = 0; i < 3; i++) {
 		const json_t *m = json_array_get(misses, i);
 

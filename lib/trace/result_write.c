@@ -108,6 +108,8 @@ static void put_totals(struct json *json, const struct tact_result *r)
 		json_put_count(json, "page_walks", t->page_walks);
 		if (!t->windows)
 			json_put_count(json, "page_faults", t->page_faults);
+		json_put_count(json, "prefetches", t->prefetches);
+		json_put_count(json, "unknown_prefetches", t->unknown_prefetches);
 	}
 	if (info->has_branches) {
 		json_put_count(json, "executed_branches", t->branches);

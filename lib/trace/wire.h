@@ -75,7 +75,10 @@ struct wire_header {
 /* ---- words ----
  *
  * bit 63 clear: a memory access of the execution before it.
- *   62..52 instruction in the block; 51..49 log2 of the size in bytes; 48 store; 47..0 address
+ *   61..52 instruction in the block; 51..49 log2 of the size in bytes; 48 store; 47..0 address
+ * bits 63 and 62: 01: a prefetch.  Readers that do not know it take it for an access of an instruction
+ * that no block has, and leave it out.
+ *   61..52 instruction in the block; 49 the address may be out of date; 47..0 address
  * bit 63 set: 62..60 kind; 47..32 number of words that follow and belong to it; 31..0 number.
  */
 enum wire_kind {
@@ -124,6 +127,14 @@ enum wire_block_flag {
 #define WIRE_SIZE_SHIFT 49
 #define WIRE_INSN_SHIFT 52
 #define WIRE_INSN_MASK	0x7ffu
+
+/* A prefetch instruction.  Its address is made of registers as QEMU last stored them.  QEMU keeps what
+ * was written to a register to itself until the next access to memory or the end of the block, and
+ * never stores what is overwritten before that.
+ */
+#define WIRE_PREFETCH	   (1ull << 62)
+#define WIRE_PREFETCH_LAGS (1ull << WIRE_SIZE_SHIFT)
+enum { WIRE_PREFETCH_INSNS = 1 << 10 };
 
 static inline uint64_t wire_word(enum wire_kind kind, unsigned n_words, uint32_t number)
 {

@@ -168,6 +168,7 @@ static void release(struct vcpu *v)
 	v->defined = NULL;
 	v->modules = NULL;
 	v->own = NULL;
+	v->registers = NULL;
 	v->last = NO_BLOCK;
 	point_nowhere(v);
 }

@@ -41,6 +41,9 @@ struct block {
 	uint16_t size, n_insns, last_offset, flags; /* enum wire_block_flag */
 	bool is_from, is_until;			    /* tracing begins or ends here */
 	bool is_inside;				    /* of the regions */
+	bool is_parsed;				    /* the next two are valid */
+	uint16_t n_prefetches;
+	struct prefetch *prefetches; /* owned; NULL: none */
 	uint8_t bytes[];
 };
 
@@ -58,7 +61,8 @@ struct vcpu {
 	uint8_t *modules;	 /* the same with one byte for each module number below 65536 */
 	struct wire_stream *own; /* where `stream` points while tracing is on; NULL: none */
 	bool is_on;
-} __attribute__((aligned(128))); /* a cache line of its own, and its neighbour, fetched with it */
+	const uint64_t *registers; /* of the program, as QEMU keeps them; NULL: not known */
+} __attribute__((aligned(128)));   /* a cache line of its own, and its neighbour, fetched with it */
 
 struct state {
 	struct wire_header *header; /* NULL: not attached to anything */
@@ -107,6 +111,13 @@ int read_text(const char *path, char **text, size_t *size);
 
 /* plugin_guard.c */
 bool is_helped(const uint8_t *code, size_t size); /* QEMU has a function that accesses its memory */
+
+/* plugin_prefetch.c */
+struct prefetch;
+struct qemu_plugin_tb;
+void prefetch_begin(const char *target);
+/* Lets the prefetches of a block be reported; under the lock. */
+void prefetch_watch(struct qemu_plugin_tb *tb, struct block *b);
 
 /* plugin_exec.c */
 void exec_prepare(unsigned n_kept);

@@ -355,6 +355,8 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_lock(&plugin.lock);
 	if (qemu_plugin_tb_n_insns(tb))
 		b = find_block(tb);
+	if (b)
+		prefetch_watch(tb, b);
 	pthread_mutex_unlock(&plugin.lock);
 	if (!b) {
 		__atomic_add_fetch(&plugin.header->lost_blocks, 1, __ATOMIC_RELAXED);
@@ -532,6 +534,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 	if (stream_map(shm))
 		return 0;
 	exec_prepare(keep);
+	prefetch_begin(info->target_name);
 	pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
 	qemu_plugin_register_vcpu_exit_cb(id, on_vcpu_exit);

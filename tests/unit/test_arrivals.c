@@ -305,4 +305,23 @@ TEST(the_clock_moves_back)
 		assert_int_equal(load(&m, 100050, i, SIM_IN_L3), load(&n, 1050, i, SIM_IN_L3));
 }
 
+/* Nobody waits for a prefetch, but for a place; a load of its line waits for what is left. */
+TEST(a_prefetch_waits_for_a_place_only)
+{
+	struct sim_memory m;
+
+	set_up(&m);
+	assert_int_equal(sim_memory_prefetch(&m, 1000, 1, SIM_IN_MEMORY, SIM_PAGE_IN_MEMORY), 1000);
+	set_up(&m);
+	assert_int_equal(sim_memory_prefetch(&m, 1000, 1, SIM_IN_MEMORY, SIM_PAGE_KNOWN), 1000);
+	assert_int_equal(load(&m, 1200, 1, SIM_IN_L1), MEMORY - FIRST - 200);
+	assert_int_equal(load(&m, 1400, 1, SIM_IN_L1), 0);
+	set_up(&m);
+	for (uint64_t line = 1; line <= 4; line++) /* all places */
+		sim_memory_prefetch(&m, 1000, line, SIM_IN_L3, SIM_PAGE_KNOWN);
+	assert_int_equal(sim_memory_prefetch(&m, 1000, 9, SIM_IN_L1, SIM_PAGE_KNOWN), 1000);
+	assert_true(sim_memory_prefetch(&m, 1000, 5, SIM_IN_L3, SIM_PAGE_KNOWN) >=
+		    1000 + L3 - FIRST);
+}
+
 RUN_TESTS(NULL, NULL)

@@ -448,4 +448,48 @@ TEST(the_kernel_takes_places_of_pages)
 	assert_in_range(lost[2], 56, 64);
 }
 
+/* A prefetch instruction brings its line and its page, and is no miss. */
+TEST(prefetches_bring_lines)
+{
+	struct arch_params p = params(0);
+
+	for (int reaches_memory = 0; reaches_memory < 2; reaches_memory++) {
+		struct tact_stream_trip trip;
+		struct caches c;
+
+		p.prefetch_hint_memory = reaches_memory;
+		assert_int_equal(caches_init(&c, &p, NULL), 0);
+		caches_prefetch(&c, 0x10040, false, &trip);
+		assert_int_equal(trip.line, 0x401);
+		assert_int_equal(trip.level, 3);
+		assert_true(trip.page >= 2);
+		assert_int_equal(c.misses[0] + c.page_misses[0] + c.page_misses[1], 0);
+		trip = trip_of(&c, 0x10040, 1);
+		assert_int_equal(trip.level | trip.page, 0);
+		/* Into the second level: from memory only where the core does so. */
+		caches_prefetch(&c, 0x20000, true, &trip);
+		assert_int_equal(trip.level, 0);
+		assert_int_equal(trip.n_fetched, reaches_memory);
+		assert_int_equal(level_of(&c, 0x20000), reaches_memory ? 1 : 3);
+		caches_fini(&c);
+	}
+}
+
+/* Prefetches in order train the prefetcher of the second level, as other misses do. */
+TEST(prefetches_are_followed)
+{
+	struct arch_params p = params(16);
+	struct tact_stream_trip trip;
+	struct caches c;
+	unsigned n = 0;
+
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		caches_prefetch(&c, 0x30000 + 64 * i, false, &trip);
+		n += trip.n_fetched;
+	}
+	assert_true(n > 0);
+	caches_fini(&c);
+}
+
 RUN_TESTS(NULL, NULL)

@@ -258,7 +258,11 @@ TEST(pages_fault_once)
 {
 	struct faults f = {.n = 0};
 
+	assert_false(faults_has(&f, 1, 0x401000));
 	assert_int_equal(faults_touch(&f, 1, 0x401000, false), FAULT_FILE);
+	assert_true(faults_has(&f, 1, 0x40f000));
+	assert_false(faults_has(&f, 2, 0x401000));
+	assert_int_equal(f.count, 1);					    /* asking is no fault */
 	assert_int_equal(faults_touch(&f, 1, 0x40f000, false), FAULT_NONE); /* mapped with it */
 	assert_int_equal(faults_touch(&f, 1, 0x410000, false), FAULT_FILE);
 	assert_int_equal(faults_touch(&f, 1, 0x402000, true), FAULT_FRESH); /* its own copy */

@@ -198,3 +198,23 @@ void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size)
 	out->masking = (uint8_t)masking_of(&zi);
 	name_properties(&zi, ops, out);
 }
+
+/* Intel's optimization reference manual, "Software data prefetch": T1 and T2 bring a line to the second
+ * level, the others to the first one as well.
+ */
+unsigned x86_prefetch_level(const struct tact_insn *insn)
+{
+	switch ((ZydisMnemonic)insn->mnemonic) {
+	case ZYDIS_MNEMONIC_PREFETCH:
+	case ZYDIS_MNEMONIC_PREFETCHW:
+	case ZYDIS_MNEMONIC_PREFETCHNTA:
+	case ZYDIS_MNEMONIC_PREFETCHT0:
+		return 1;
+	case ZYDIS_MNEMONIC_PREFETCHT1:
+	case ZYDIS_MNEMONIC_PREFETCHT2:
+	case ZYDIS_MNEMONIC_PREFETCHWT1:
+		return 2;
+	default:
+		return 0;
+	}
+}

@@ -93,6 +93,7 @@ const struct tact_isa isa_x86 = {
 	.describe = x86_describe,
 	.turn = x86_turn,
 	.exchanges = x86_exchanges,
+	.prefetch_level = x86_prefetch_level,
 	.relocated_bytes = relocated_bytes,
 	.relocate = relocate,
 	.forms = &isa_forms,

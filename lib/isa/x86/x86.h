@@ -42,6 +42,7 @@ unsigned x86_float_pops(ZydisMnemonic mnemonic);
 bool x86_float_pushes(ZydisMnemonic mnemonic);
 int x86_turn(const struct tact_insn *insn);
 bool x86_exchanges(const struct tact_insn *insn);
+unsigned x86_prefetch_level(const struct tact_insn *insn);
 
 /* Finds the number of the table's form for a decoded instruction, or TACT_FORM_NONE. */
 unsigned x86_form_of(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops);
