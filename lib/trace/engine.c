@@ -30,22 +30,15 @@ static const struct {
 } BUDGET[] = {{1e6, 1, 1}, {20e6, 0.08, 0.12}, {100e6, 0.02, 0.04}, {1e30, 0.005, 0.02}};
 static const double NOISY = 0.004; /* standard error */
 
-/* Returns the instructions that must have been executed before the next window. */
-static uint64_t next_window(const struct tact_cycles *c)
+/* Returns the share of the program that goes through the pipeline now. */
+static double share_now(const struct tact_cycles *c)
 {
 	const bool is_noisy = sqrt(c->squares_off) > NOISY * c->windows;
-	double left = (double)(c->simulated - c->simulated_extra), from = 0;
+	unsigned i = 0;
 
-	for (unsigned i = 0; i < sizeof(BUDGET) / sizeof(BUDGET[0]); i++) {
-		const double share = is_noisy ? BUDGET[i].if_noisy : BUDGET[i].share;
-		const double part = share * (BUDGET[i].until - from);
-
-		if (left < part)
-			return (uint64_t)(from + left / share);
-		left -= part;
-		from = BUDGET[i].until;
-	}
-	return UINT64_MAX;
+	while ((double)c->instructions >= BUDGET[i].until)
+		i++;
+	return is_noisy ? BUDGET[i].if_noisy : BUDGET[i].share;
 }
 
 static void count(struct engine_thread *t, uint32_t code, uint32_t node, double cycles)
@@ -183,8 +176,9 @@ static void judge(struct engine_thread *t)
 	t->sampled = t->said = 0;
 	if (!t->is_sample || t->is_extra) /* nor is the beginning of the program */
 		return;
+	off *= t->stands_for;
 	t->owner->squares_off += off * off;
-	t->owner->windows += t->window.recalled;
+	t->owner->windows += t->window.recalled * t->stands_for;
 }
 
 /* ---- the pipeline ---- */
@@ -224,8 +218,8 @@ static int feed(struct engine_thread *t, const struct engine_pending *pending,
 	x->number = code->number;
 	t->pending[t->n_fed++ & (ENGINE_PENDING - 1)] = *pending;
 	t->owner->simulated += code->block->n_insns;
-	if (t->is_extra)
-		t->owner->simulated_extra += code->block->n_insns;
+	if (!t->is_extra)
+		t->owner->resume_at += code->block->n_insns * t->stands_for;
 	return tact_stream_execute(t->stream, x);
 }
 
@@ -243,17 +237,17 @@ static void turn_window(struct engine_thread *t)
 	struct tact_cycles *c = t->owner;
 
 	learn(t);
+	t->stands_for = 1 / share_now(c);
 	if (t->state == ENGINE_SKIPPING) {
 		t->window = (struct engine_correction){.n = 0};
 		t->is_sample = true;
-		t->is_extra = c->instructions < c->resume_at;
+		t->is_extra = (double)c->instructions < c->resume_at;
 		t->wants_window = false;
 		for (unsigned i = 0; i < ENGINE_SOURCES; i++)
 			t->factors[i] = factor(&c->corrections[i]);
 	}
-	c->resume_at = next_window(c);
 	t->state = t->state == ENGINE_SKIPPING			     ? ENGINE_WARMING
-		   : c->instructions >= c->resume_at && !t->is_extra ? ENGINE_COUNTING
+		   : (double)c->instructions >= c->resume_at && !t->is_extra ? ENGINE_COUNTING
 		   : t->n_retired < t->n_fed			     ? ENGINE_COOLING
 								     : ENGINE_SKIPPING;
 	t->left = t->state == ENGINE_WARMING ? WARMING * (unsigned)c->arch->params.rob_size
@@ -481,7 +475,7 @@ int engine_execute(struct engine_thread *t, const struct tact_trace_event *event
 		notice(t, code, (double)pending.recalled);
 	if (!t->owner->opt.exact && !is_windowed &&
 	    (t->state != ENGINE_SKIPPING ||
-	     ((t->owner->instructions >= t->owner->resume_at || t->wants_window) &&
+	     (((double)t->owner->instructions >= t->owner->resume_at || t->wants_window) &&
 	      !outcome->is_ending)))
 		advance(t);
 	strata_add(&t->owner->strata[number], &t->owner->judge, false, outcome->level,

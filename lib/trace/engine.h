@@ -110,6 +110,7 @@ struct engine_thread {
 		float cycles;
 	} lessons[ENGINE_LESSONS];
 	unsigned n_lessons;
+	double stands_for;		 /* instructions for each one that it has */
 	bool is_sample;			 /* chosen at random */
 	bool is_extra;			 /* no: code that the memo does not know asked for it */
 	bool wants_window;		 /* such code has come */
@@ -187,7 +188,6 @@ struct tact_cycles {
 	struct memo memo;
 	struct engine_correction corrections[ENGINE_SOURCES];
 	uint64_t instructions, simulated; /* of all threads */
-	uint64_t simulated_extra;	  /* those of windows out of turn */
 	double squares_off, windows;	  /* of windows: squared errors of the memo, and its sum */
 	double recalled;		  /* cycles that come from the memo */
 	/* What was skimmed. */
@@ -198,7 +198,7 @@ struct tact_cycles {
 	double mistake_rate;		/* their ratio */
 	double skim_factor;		/* that corrects what the strata say */
 	bool is_skimming;
-	uint64_t resume_at;		     /* instructions before the next window */
+	double resume_at;		     /* instructions before the next window */
 	struct tact_stream_access *accesses; /* owned; of the current execution */
 	struct tact_stream_trip *trips;	     /* owned; where they find their data */
 	size_t access_capacity, trip_capacity;
