@@ -18,9 +18,9 @@
 #include "trace/branch_predictor.h"
 
 enum {
-	SKIP = 2,     /* one new entry in so many goes to a later table than the next one */
-	LOW_BITS = 4, /* of a target: see target_set() */
-	LOW_SETS = 8  /* that they choose from */
+	SKIP = 2, /* one new entry in so many goes to a later table than the next one */
+	PAGE = 4096,
+	WINDOW = 64 /* bytes; code is fetched up to a multiple of them, or to a taken branch */
 };
 
 /* ---- history ---- */
@@ -63,31 +63,66 @@ static void push(struct predictor *p, const struct predictor_branch *b, uint64_t
 	for (unsigned i = 0; i < p->n_tables; i++)
 		lengthen(p, &p->table[i].history, h);
 	p->taken[p->n_taken++ % PREDICTOR_HISTORY] = h;
-	p->low = p->low << LOW_BITS | (target & ((1 << LOW_BITS) - 1));
 }
 
-/* Brings the histories that targets go by up to date.  Indirect branches are few, so it is enough to
- * do so when one comes.
- */
-static void catch_up(struct predictor *p)
+/* ---- the path that targets go by ---- */
+
+static uint64_t window_of(uint64_t address)
 {
-	const uint32_t behind = p->n_taken - p->n_followed;
+	return address / WINDOW * WINDOW;
+}
 
-	for (unsigned i = 0; i < p->n_tables; i++) {
-		struct predictor_history *h = &p->target_history[i];
-		const bool is_old = behind >= h->length || behind + h->length >= PREDICTOR_HISTORY;
-		const uint32_t n = is_old ? h->length : behind;
+static uint64_t low_bits(uint64_t bits, unsigned n)
+{
+	return n < 64 ? bits & (((uint64_t)1 << n) - 1) : bits;
+}
 
-		if (is_old)
-			h->hash = 0;
-		for (uint32_t k = p->n_taken - n; k != p->n_taken; k++) {
-			const uint64_t old = p->taken[(k - h->length) % PREDICTOR_HISTORY];
+static uint64_t last_byte(const struct predictor_branch *b)
+{
+	return b->address + b->length - 1;
+}
 
-			h->hash = h->hash * BASE + p->taken[k % PREDICTOR_HISTORY] -
-				  (is_old ? 0 : old * h->leaves);
-		}
+/* A branch that is not taken counts only together with a taken one behind it in its window. */
+static void pass_by(struct predictor_path *path, const struct predictor_branch *b)
+{
+	path->passed = window_of(last_byte(b)) + 1;
+}
+
+static void extend(struct predictor_path *path, const struct predictor_branch *b, uint64_t target)
+{
+	const uint64_t last = last_byte(b), window = window_of(last);
+	const bool has_passed = path->passed == window + 1;
+
+	if (has_passed || b->flow == TACT_FLOW_BRANCH) {
+		path->outcomes[1] = path->outcomes[1] << 1 | path->outcomes[0] >> 63;
+		path->outcomes[0] = path->outcomes[0] << 1 | !has_passed;
 	}
-	p->n_followed = p->n_taken;
+	path->sources = path->sources << 2 | (last >> 2 & 3);
+	path->before = path->start > window ? path->start : window;
+	path->start = target;
+	path->passed = 0;
+}
+
+/* Returns where the window began from which that of an indirect branch was found. */
+static uint64_t window_before(const struct predictor_path *path, const struct predictor_branch *b)
+{
+	const uint64_t window = window_of(last_byte(b));
+
+	if (path->start >= window)
+		return path->before;
+	return path->start > window - WINDOW ? path->start : window - WINDOW;
+}
+
+/* Returns what the path is for one table, as a hash. */
+static uint64_t path_hash(const struct predictor *p, unsigned table, uint64_t before)
+{
+	const struct predictor_path *path = &p->path;
+	const unsigned n = p->path_outcomes[table];
+	uint64_t h = hash(before);
+
+	h = hash(h + low_bits(path->sources, 2 * p->path_sources));
+	h = hash(h + low_bits(path->outcomes[0], n));
+	return hash(h + (n > 64 ? low_bits(path->outcomes[1], n - 64) : 0));
 }
 
 static unsigned draw(struct predictor *p)
@@ -101,10 +136,9 @@ static unsigned draw(struct predictor *p)
 /* Where a branch belongs in a table: its set, and its tag there.  On some cores a bit of its
  * address chooses the half of the table.
  */
-static uint64_t place_of(const struct predictor *p, const struct predictor_history *h,
-			 uint64_t address)
+static uint64_t place_of(const struct predictor *p, uint64_t history, uint64_t address)
 {
-	const uint64_t place = (h->hash ^ address * BASE) * MIX;
+	const uint64_t place = (history ^ address * BASE) * MIX;
 
 	return p->half_bit ? place >> 1 | address >> p->half_bit << 63 : place;
 }
@@ -139,16 +173,16 @@ static void train(int8_t *counter, bool up, int low, int high)
 		*counter = (int8_t)(*counter - (*counter > low));
 }
 
-/* Returns a way of a set that may be taken, at random, or PREDICTOR_WAYS: some cores keep entries
- * that were of use.
+/* Returns one of the first n ways of a set that may be taken, at random, or PREDICTOR_WAYS: some cores
+ * keep entries that were of use.
  */
-static unsigned free_way(struct predictor *p, const uint8_t *useful)
+static unsigned free_way(struct predictor *p, const uint8_t *useful, unsigned n)
 {
 	const unsigned first = draw(p);
 
-	for (unsigned i = 0; i < PREDICTOR_WAYS; i++)
-		if (!useful[(first + i) % PREDICTOR_WAYS] || !p->keeps_useful)
-			return (first + i) % PREDICTOR_WAYS;
+	for (unsigned i = 0; i < n; i++)
+		if (!useful[(first + i) % n] || !p->keeps_useful)
+			return (first + i) % n;
 	return PREDICTOR_WAYS;
 }
 
@@ -172,7 +206,7 @@ static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
 	l->base = &p->base[set_of(hash(address), p->n_base)];
 	l->first = l->second = l->base;
 	for (unsigned i = p->n_tables; i-- > 0; sets -= p->n_sets) {
-		const uint64_t place = place_of(p, &p->table[i].history, address);
+		const uint64_t place = place_of(p, p->table[i].history.hash, address);
 		struct predictor_set *s = &sets[set_of(place, p->n_sets)];
 		const unsigned way = find_way(s->tag, tag_of(place));
 
@@ -190,11 +224,11 @@ static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
 }
 
 /* Returns the first table that may take a branch in: one that goes by longer history. */
-static unsigned draw_table(struct predictor *p, int provider)
+static unsigned draw_table(struct predictor *p, int provider, unsigned n_tables)
 {
 	unsigned first = (unsigned)(provider + 1);
 
-	while (first + 1 < p->n_tables && draw(p) % SKIP == 0)
+	while (first + 1 < n_tables && draw(p) % SKIP == 0)
 		first++;
 	return first;
 }
@@ -204,11 +238,11 @@ static unsigned draw_table(struct predictor *p, int provider)
  */
 static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 {
-	const unsigned first = draw_table(p, l->provider);
+	const unsigned first = draw_table(p, l->provider, p->n_tables);
 
 	for (unsigned i = first; i < p->n_tables; i++) {
 		struct predictor_set *s = &p->table[i].sets[set_of(l->place[i], p->n_sets)];
-		const unsigned way = free_way(p, s->useful);
+		const unsigned way = free_way(p, s->useful, PREDICTOR_WAYS);
 
 		if (way == PREDICTOR_WAYS)
 			continue;
@@ -254,42 +288,57 @@ static bool predict_direction(struct predictor *p, uint64_t address, bool taken,
 
 /* ---- targets ---- */
 
+/* Where an indirect branch belongs: in each table, in which part of all of them, and how many ways can
+ * hold its target.
+ */
+struct target_place {
+	uint64_t place[PREDICTOR_TABLES];
+	uint32_t part;
+	unsigned n_ways;
+};
+
 static uint32_t shorten(uint64_t target)
 {
 	return (uint32_t)(hash(target) >> 32);
 }
 
-/* Where the targets of a branch can be.  On Zen 4 the sets are chosen by the branch and by the low bits
- * of the targets before it: a jump to one of 8 places, 10 bytes apart, learns random patterns of 256,
- * 512 in part, and of 64 if they are 16, 32 or more bytes apart.
+/* Where the targets of a branch can be.  On Zen 4 the branch and the window before it choose a part of
+ * the sets.  Jumps learn half of a random pattern of some 900 targets, and the same of 240 to 380 if
+ * the targets are in another page, or if the window before is always the same, and of 140 if both.
  */
 static struct predictor_target_set *target_set(const struct predictor *p, unsigned table,
-					       uint64_t address, uint64_t place)
+					       const struct target_place *at)
 {
 	const uint32_t n = p->n_target_sets;
-	uint32_t set = set_of(place, n);
+	uint32_t set = set_of(at->place[table], n);
 
-	if (p->n_jump_sets) {
-		const unsigned bits = p->table[table].history.length * LOW_BITS;
-		const uint64_t low = bits < 64 ? p->low & (((uint64_t)1 << bits) - 1) : p->low;
-
-		set = (set_of(hash(address), n) +
-		       (uint32_t)(hash(low * BASE) % LOW_SETS) * p->n_jump_sets +
-		       (uint32_t)place % p->n_jump_sets) %
-		      n;
-	}
+	if (p->n_jump_sets)
+		set = (at->part + (uint32_t)at->place[table] % p->n_jump_sets) % n;
 	return &p->table[table].targets[set];
 }
 
-static void allocate_target(struct predictor *p, uint64_t address, const uint64_t *place, int below,
+static void find_place(const struct predictor *p, const struct predictor_branch *b, uint64_t target,
+		       struct target_place *at)
+{
+	const uint64_t before = p->has_path ? window_before(&p->path, b) : 0;
+
+	at->n_ways = b->address / PAGE == target / PAGE ? PREDICTOR_WAYS : p->n_far_ways;
+	at->part = set_of(hash(b->address * BASE + before * MIX), p->n_target_sets);
+	for (unsigned i = 0; i < p->n_target_tables; i++)
+		at->place[i] = place_of(
+			p, p->has_path ? path_hash(p, i, before) : p->table[i].history.hash,
+			b->address);
+}
+
+static void allocate_target(struct predictor *p, const struct target_place *at, int below,
 			    uint32_t target)
 {
-	for (unsigned i = draw_table(p, below); i < p->n_tables; i++) {
-		struct predictor_target_set *s = target_set(p, i, address, place[i]);
-		const unsigned way = free_way(p, s->useful);
+	for (unsigned i = draw_table(p, below, p->n_target_tables); i < p->n_target_tables; i++) {
+		struct predictor_target_set *s = target_set(p, i, at);
+		const unsigned way = free_way(p, s->useful, at->n_ways);
 
 		if (way < PREDICTOR_WAYS) {
-			s->tag[way] = tag_of(place[i]);
+			s->tag[way] = tag_of(at->place[i]);
 			s->target[way] = target;
 			s->confidence[way] = 0;
 			return;
@@ -301,27 +350,23 @@ static void allocate_target(struct predictor *p, uint64_t address, const uint64_
 /* Tells whether the target of an indirect branch is known: by its history, or the last one.  On some
  * cores the BTB alone knows those that have gone to one place only, and knows them earlier.
  */
-static bool predict_target(struct predictor *p, struct predictor_site *site, uint64_t address,
-			   uint64_t to, uint8_t *delay)
+static bool predict_target(struct predictor *p, struct predictor_site *site,
+			   const struct predictor_branch *b, uint64_t to, uint8_t *delay)
 {
 	const uint32_t target = shorten(to);
 	struct predictor_target_set *found = NULL;
-	uint64_t place[PREDICTOR_TABLES];
+	struct target_place at;
 	uint32_t guess = site->target;
 	unsigned found_way = 0;
 	int provider = -1;
 
-	if (p->has_target_history)
-		catch_up(p);
-	for (unsigned i = 0; i < p->n_tables; i++) {
+	find_place(p, b, to, &at);
+	for (unsigned i = 0; i < p->n_target_tables; i++) {
 		struct predictor_target_set *s;
 		unsigned way;
 
-		place[i] = place_of(
-			p, p->has_target_history ? &p->target_history[i] : &p->table[i].history,
-			address);
-		s = target_set(p, i, address, place[i]);
-		way = find_way(s->tag, tag_of(place[i]));
+		s = target_set(p, i, &at);
+		way = find_way(s->tag, tag_of(at.place[i]));
 		if (way == PREDICTOR_WAYS)
 			continue;
 		found = s;
@@ -346,7 +391,7 @@ static bool predict_target(struct predictor *p, struct predictor_site *site, uin
 	site->has_targets |= site->target && site->target != target;
 	*delay = site->has_targets ? p->indirect_delay : p->same_delay;
 	if (guess != target)
-		allocate_target(p, address, place, provider, target);
+		allocate_target(p, &at, provider, target);
 	site->target = target;
 	return guess == target;
 }
@@ -454,7 +499,7 @@ static bool is_known(struct predictor *p, const struct predictor_branch *b,
 		return true;
 	if (p->is_warm && !site->target)
 		site->target = shorten(target);
-	return predict_target(p, site, b->address, target, delay) && is_in_btb;
+	return predict_target(p, site, b, target, delay) && is_in_btb;
 }
 
 /* Returns the cycles that the second level of the BTB takes.  On Zen 4 it is fast for branches near
@@ -497,9 +542,12 @@ int predictor_follow(struct predictor *p, const struct predictor_branch *b, uint
 	if (target == predictor_next(b) && b->flow == TACT_FLOW_BRANCH) {
 		out->delay = out->is_mispredicted ? 0 : delay;
 		p->late += out->delay > 0;
+		if (level < PREDICTOR_LEVELS)
+			pass_by(&p->path, b);
 		return 0;
 	}
 	push(p, b, target);
+	extend(&p->path, b, target);
 	if (level)
 		enter(p, site, level);
 	if (out->is_mispredicted)
@@ -555,6 +603,18 @@ static void set_length(struct predictor_history *h, double length)
 		h->leaves *= BASE;
 }
 
+/* All tables for targets know the same branches, and outcomes in a geometric series from one on. */
+static void set_path(struct predictor *p, const struct arch_params *params)
+{
+	const double last = p->n_target_tables > 1 ? p->n_target_tables - 1 : 1;
+
+	p->has_path = params->predictor_target_path != 0;
+	p->path_sources = (uint8_t)params->predictor_target_path;
+	for (unsigned i = 0; i < p->n_target_tables; i++)
+		p->path_outcomes[i] =
+			(uint8_t)(pow(params->predictor_target_history, i / last) + 0.5);
+}
+
 /* The lengths of the histories are a geometric series, where they are not known. */
 static void set_tables(struct predictor *p, const struct arch_params *params)
 {
@@ -564,7 +624,6 @@ static void set_tables(struct predictor *p, const struct arch_params *params)
 					     params->predictor_history_4};
 	const int delay[PREDICTOR_TABLES] = {params->predictor_delay_1, params->predictor_delay_2};
 
-	p->has_target_history = params->predictor_target_history != 0;
 	for (unsigned i = 0; i < p->n_tables; i++) {
 		struct predictor_table *t = &p->table[i];
 		const double step = p->n_tables > 1 ? (double)i / (p->n_tables - 1) : 1;
@@ -573,10 +632,6 @@ static void set_tables(struct predictor *p, const struct arch_params *params)
 			   known[i] && i + 1 < p->n_tables
 				   ? known[i]
 				   : shortest * pow(params->predictor_history / shortest, step));
-		if (p->has_target_history)
-			set_length(&p->target_history[i],
-				   shortest *
-					   pow(params->predictor_target_history / shortest, step));
 		t->delay = (uint8_t)(i < 2 && delay[i] >= 0 ? delay[i] : params->predictor_delay);
 	}
 }
@@ -585,10 +640,14 @@ int predictor_init(struct predictor *p, const struct arch_params *params)
 {
 	memset(p, 0, sizeof(*p));
 	p->n_tables = (unsigned)params->predictor_tables;
+	p->n_target_tables = params->predictor_target_path
+				     ? (unsigned)params->predictor_target_tables
+				     : p->n_tables;
 	p->n_base = (uint32_t)params->predictor_base;
 	p->n_sets = (uint32_t)(params->predictor_entries / PREDICTOR_WAYS);
 	p->n_target_sets = (uint32_t)(params->predictor_targets / PREDICTOR_WAYS);
 	p->n_jump_sets = (uint32_t)(params->predictor_jump_targets / PREDICTOR_WAYS);
+	p->n_far_ways = (unsigned)params->predictor_far_ways;
 	p->n_returns = (unsigned)params->return_stack;
 	p->return_delay = (uint8_t)params->return_delay;
 	p->keeps_useful = params->predictor_keeps != 0;
@@ -599,16 +658,17 @@ int predictor_init(struct predictor *p, const struct arch_params *params)
 							: (uint8_t)params->indirect_same_delay;
 	set_levels(p, params);
 	set_tables(p, params);
+	set_path(p, params);
 	p->base = calloc(p->n_base, sizeof(*p->base));
 	p->table[0].sets = calloc((size_t)p->n_tables * p->n_sets, sizeof(struct predictor_set));
-	p->table[0].targets =
-		calloc((size_t)p->n_tables * p->n_target_sets, sizeof(struct predictor_target_set));
+	p->table[0].targets = calloc((size_t)p->n_target_tables * p->n_target_sets,
+				     sizeof(struct predictor_target_set));
 	if (!p->base || !p->table[0].sets || !p->table[0].targets)
 		return -TACT_E_NOMEM;
-	for (unsigned i = 1; i < p->n_tables; i++) {
+	for (unsigned i = 1; i < p->n_tables; i++)
 		p->table[i].sets = p->table[i - 1].sets + p->n_sets;
+	for (unsigned i = 1; i < p->n_target_tables; i++)
 		p->table[i].targets = p->table[i - 1].targets + p->n_target_sets;
-	}
 	return 0;
 }
 

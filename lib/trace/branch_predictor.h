@@ -62,17 +62,31 @@ struct predictor_site {
 	bool has_targets;		    /* more than one, so far */
 };
 
+/* What Zen 4 finds targets by. */
+struct predictor_path {
+	/* Where the code since the last taken branch begins, and the window with that branch. */
+	uint64_t start, before;
+	/* Bits 2 and 3 of the last bytes of taken branches, the newest one lowest. */
+	uint64_t sources;
+	/* Of windows that end with a taken branch and have a conditional one, the newest one lowest:
+	 * whether the first one was taken.
+	 */
+	uint64_t outcomes[2];
+	/* The last window with a branch that was not taken, and 1; 0: none since `start`. */
+	uint64_t passed;
+};
+
 struct predictor {
 	struct predictor_table table[PREDICTOR_TABLES];
-	unsigned n_tables;
-	/* What targets go by: the histories of the tables, or shorter ones. */
-	struct predictor_history target_history[PREDICTOR_TABLES];
-	bool has_target_history;
-	uint32_t n_followed;		/* taken branches that these know */
+	unsigned n_tables, n_target_tables;
 	uint32_t n_sets, n_target_sets; /* of each table */
-	uint32_t n_jump_sets; /* of these, those for one jump while `low` stays the same; 0: all */
-	uint64_t low;	      /* the last four bits of the last 16 targets */
-	int8_t *base;	      /* owned; from -2 to 1; 0 and more: taken */
+	uint32_t n_jump_sets;		/* of these, those for one jump from one window; 0: all */
+	unsigned n_far_ways;		/* of a set, that can hold a target in another page */
+	struct predictor_path path;
+	bool has_path;	      /* targets go by it, else by the histories of the tables */
+	uint8_t path_sources; /* that are used, and outcomes by table */
+	uint8_t path_outcomes[PREDICTOR_TABLES];
+	int8_t *base; /* owned; from -2 to 1; 0 and more: taken */
 	uint32_t n_base;
 	uint64_t taken[PREDICTOR_HISTORY]; /* a ring of hashes */
 	uint32_t n_taken;
