@@ -15,11 +15,13 @@
 #include "trace/engine.h"
 
 enum {
-	WINDOW = 1536,	  /* instructions, on average; from half to one and a half of it */
-	WARMING = 3,	  /* reorder buffers full of instructions, to fill the pipeline */
-	FADING = 512,	  /* executions after which a correction has lost half its weight */
-	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
-	NOTICED = 256	  /* a block with one in so many cycles that the memo does not know */
+	WINDOW = 1536,	   /* instructions, on average; from half to one and a half of it */
+	WARMING = 3,	   /* reorder buffers full of instructions, to fill the pipeline */
+	MOST_WARMING = 12, /* the same where lines are fetched ahead: see is_warm() */
+	STREAM = 4,	   /* lines that are fetched ahead in a warm-up: this is more than chance */
+	FADING = 512,	   /* executions after which a correction has lost half its weight */
+	RARE_FADING = 64,  /* the same for executions that wait for a branch or a miss */
+	NOTICED = 256	   /* a block with one in so many cycles that the memo does not know */
 };
 
 /* How much of a program goes through the pipeline: all of its first instructions, then less; more if
@@ -243,13 +245,14 @@ static void turn_window(struct engine_thread *t)
 		t->is_sample = true;
 		t->is_extra = (double)c->instructions < c->resume_at;
 		t->wants_window = false;
+		t->warmed = t->ahead = 0;
 		for (unsigned i = 0; i < ENGINE_SOURCES; i++)
 			t->factors[i] = factor(&c->corrections[i]);
 	}
-	t->state = t->state == ENGINE_SKIPPING			     ? ENGINE_WARMING
+	t->state = t->state == ENGINE_SKIPPING				     ? ENGINE_WARMING
 		   : (double)c->instructions >= c->resume_at && !t->is_extra ? ENGINE_COUNTING
-		   : t->n_retired < t->n_fed			     ? ENGINE_COOLING
-								     : ENGINE_SKIPPING;
+		   : t->n_retired < t->n_fed				     ? ENGINE_COOLING
+									     : ENGINE_SKIPPING;
 	t->left = t->state == ENGINE_WARMING ? WARMING * (unsigned)c->arch->params.rob_size
 					     : window_length(t);
 	t->last_counted = t->n_fed;
@@ -268,6 +271,17 @@ static void notice(struct engine_thread *t, struct engine_code *code, double cyc
 	t->wants_window = true;
 }
 
+/* A stream is fetched ahead, as fast as memory lets it.  What was fetched before the warm-up is there
+ * at once; only some way behind it do lines come as they do in the long run.
+ */
+static bool is_warm(const struct engine_thread *t)
+{
+	const struct arch_params *p = &t->owner->arch->params;
+
+	return !t->left && (t->ahead < STREAM || t->ahead > 2 * (unsigned)p->prefetch_lines ||
+			    t->warmed >= MOST_WARMING * (unsigned)p->rob_size);
+}
+
 /* Moves on to the state that this execution belongs to. */
 static void advance(struct engine_thread *t)
 {
@@ -276,7 +290,7 @@ static void advance(struct engine_thread *t)
 		turn_window(t);
 		break;
 	case ENGINE_WARMING:
-		if (!t->left) {
+		if (is_warm(t)) {
 			t->state = ENGINE_COUNTING;
 			t->left = window_length(t);
 		}
@@ -349,6 +363,12 @@ static void add_counts(struct engine_thread *t, const struct tact_trace_event *e
 	t->owner->page_faults += x->counts.page_faults;
 }
 
+/* Whether a line is fetched ahead from beyond the second level. */
+static bool is_ahead(const struct tact_stream_trip *trip)
+{
+	return trip->n_fetched && trip->fetched[0].from > 1;
+}
+
 /* Sends an execution through the pipeline. */
 static int simulate(struct engine_thread *t, const struct engine_pending *pending,
 		    const struct tact_trace_event *event, const struct front_outcome *outcome,
@@ -368,6 +388,9 @@ static int simulate(struct engine_thread *t, const struct engine_pending *pendin
 					  .repeat_cycles = outcome->repeat_cycles};
 
 	t->left -= t->left < event->block->n_insns ? t->left : event->block->n_insns;
+	t->warmed += event->block->n_insns;
+	for (size_t i = 0; t->state == ENGINE_WARMING && i < outcome->n_trips; i++)
+		t->ahead += is_ahead(&trips[i].trip);
 	x.n_accesses = copy_accesses(t, event, trips, outcome->n_trips);
 	return feed(t, pending, &x);
 }

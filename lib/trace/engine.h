@@ -102,7 +102,9 @@ struct engine_thread {
 
 	/* The window. */
 	enum engine_state state;
-	unsigned left;	       /* instructions left in this state */
+	unsigned left; /* instructions left in this state */
+	unsigned warmed,
+		ahead;	       /* instructions since the warm-up began; lines fetched ahead in it */
 	uint64_t last_counted; /* executions fed up to its end */
 	uint64_t random;
 	struct {
