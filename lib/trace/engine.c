@@ -15,13 +15,13 @@
 #include "trace/engine.h"
 
 enum {
-	WINDOW = 1536,	   /* instructions, on average; from half to one and a half of it */
-	WARMING = 3,	   /* reorder buffers full of instructions, to fill the pipeline */
-	MOST_WARMING = 12, /* the same where lines are fetched ahead: see is_warm() */
-	STREAM = 4,	   /* lines that are fetched ahead in a warm-up: this is more than chance */
-	FADING = 512,	   /* executions after which a correction has lost half its weight */
-	RARE_FADING = 64,  /* the same for executions that wait for a branch or a miss */
-	NOTICED = 256	   /* a block with one in so many cycles that the memo does not know */
+	WINDOW = 1536,	  /* instructions, on average; from half to one and a half of it */
+	WARMING = 3,	  /* reorder buffers full of instructions, to fill the pipeline */
+	MOST_WARMING = 8, /* the same where lines are fetched ahead: see is_warm() */
+	STREAM = 4,	  /* lines that are fetched ahead in a warm-up: this is more than chance */
+	FADING = 512,	  /* executions after which a correction has lost half its weight */
+	RARE_FADING = 64, /* the same for executions that wait for a branch or a miss */
+	NOTICED = 256	  /* a block with one in so many cycles that the memo does not know */
 };
 
 /* How much of a program goes through the pipeline: all of its first instructions, then less; more if
@@ -278,8 +278,7 @@ static bool is_warm(const struct engine_thread *t)
 {
 	const struct arch_params *p = &t->owner->arch->params;
 
-	return !t->left && (t->ahead < STREAM || t->ahead > 2 * (unsigned)p->prefetch_lines ||
-			    t->warmed >= MOST_WARMING * (unsigned)p->rob_size);
+	return !t->left && (t->ahead < STREAM || t->warmed >= MOST_WARMING * (unsigned)p->rob_size);
 }
 
 /* Moves on to the state that this execution belongs to. */

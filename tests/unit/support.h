@@ -102,16 +102,24 @@ MAYBE_UNUSED static size_t random_block(struct rng *rng, uint8_t *code, unsigned
 	return size;
 }
 
+/* Writes a text to a new file, whose path is like mkstemp's. */
+MAYBE_UNUSED static void write_text(char *path, const char *text)
+{
+	const int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
 /* A CPU with what a parameter file of this text changes; status as that of tact_arch_derive. */
 MAYBE_UNUSED static int derive_from_text(struct tact_arch **out, const char *base, const char *text,
 					 struct tact_diag *diag)
 {
 	char path[] = "/tmp/tact_params_XXXXXX";
-	int fd = mkstemp(path), status;
+	int status;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
+	write_text(path, text);
 	status = tact_arch_derive(out, tact_arch_find(base), path, diag);
 	unlink(path);
 	return status;

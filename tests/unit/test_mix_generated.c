@@ -11,6 +11,8 @@
 
 #include "testing.h"
 
+#include "support.h"
+
 #include "mix/generated_code.h"
 
 /* Returns the executions of the instructions of a function; -1 if it has no row. */
@@ -35,12 +37,9 @@ static double executions_of(struct tact_mix *mix, const char *function)
 static int open_text(struct tact_mix **mix, const char *text, struct tact_diag *diag)
 {
 	char path[] = "/tmp/tact-generated-XXXXXX";
-	const int fd = mkstemp(path);
 	int status;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
+	write_text(path, text);
 	status = tact_mix_open(mix, path, NULL, diag);
 	unlink(path);
 	return status;

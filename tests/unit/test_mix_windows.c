@@ -11,6 +11,8 @@
 
 #include "testing.h"
 
+#include "support.h"
+
 #include "mix/mix.h"
 
 #define HEAD "#tact.mix.counts/1\ncommand a program\n"
@@ -18,12 +20,9 @@
 static int open_text(struct tact_mix **mix, const char *text, struct tact_diag *diag)
 {
 	char path[] = "/tmp/tact-windows-XXXXXX";
-	const int fd = mkstemp(path);
 	int status;
 
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
+	write_text(path, text);
 	status = tact_mix_open(mix, path, NULL, diag);
 	unlink(path);
 	return status;
