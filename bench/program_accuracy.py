@@ -4,7 +4,7 @@
 
 usage: program_accuracy.py build DIR [--size N]
        program_accuracy.py measure DIR [--runs N] [PROGRAM...]
-       program_accuracy.py predict DIR [-a ARCH] [--keep] [--write] [PROGRAM...]
+       program_accuracy.py predict DIR [-a ARCH] [--keep | --kept] [--write] [PROGRAM...]
        program_accuracy.py functions DIR [-a ARCH] [--top N] PROGRAM...
 
 build writes inputs into DIR, made of what is on the machine, and DIR/programs.json; a program that is not installed
@@ -15,7 +15,8 @@ multiplications shows right before, the lowest of N runs in turns and of earlier
 system time by its few ticks a second; so the share comes from samples (perf), or from the ticks of all runs where
 there is no perf.
 
-predict traces the same programs and prints predicted / measured; --keep leaves each result in DIR.  functions samples
+predict traces the same programs and prints predicted / measured; --keep leaves each result in DIR, from where --kept
+takes what is there, so that more runs can be measured later.  functions samples
 a program natively by the clock (perf) and compares the cycles of each function with the predicted ones: it says
 where a program is off.
 
@@ -374,10 +375,11 @@ def measure(args):
 def predicted(args, name, words):
     out = os.path.join(args.directory, 'result.%s.json' % name.replace(' ', '_'))
     started = time.time()
-    run(args, name, words, [args.tact, 'trace', '-q', '-a', args.arch, '-o', out, '--'])
+    if not (args.kept and os.path.exists(out)):
+        run(args, name, words, [args.tact, 'trace', '-q', '-a', args.arch, '-o', out, '--'])
     result = json.loads(open(out).readline())
     result['seconds'] = time.time() - started
-    if not args.keep:
+    if not (args.keep or args.kept):
         os.unlink(out)
     return result
 
@@ -507,6 +509,7 @@ def main():
     parser.add_argument('--runs', type=int, default=7)
     parser.add_argument('--top', type=int, default=20)
     parser.add_argument('--keep', action='store_true')
+    parser.add_argument('--kept', action='store_true')
     parser.add_argument('--write', action='store_true')
     parser.add_argument('programs', nargs='*')
     args = parser.parse_intermixed_args()
