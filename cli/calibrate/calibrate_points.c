@@ -112,8 +112,11 @@ int calibration_save_points(const struct calibration *c)
 	for (size_t i = 0; i < tact_calibrator_points(c->calibrator); i++) {
 		struct tact_sweep_point p = {.size = sizeof(p)};
 
+		/* With all digits that can matter: a value at the edge of being reliable stays where
+		 * it is when the points are read again.
+		 */
 		if (tact_calibrator_point(c->calibrator, i, &p) >= 0)
-			text_printf(&text, "%s,%llu,%.4f,%.3f,%d\n", p.sweep,
+			text_printf(&text, "%s,%llu,%.9g,%.9g,%d\n", p.sweep,
 				    (unsigned long long)p.at, p.cycles, p.spread, p.is_shared);
 	}
 	return output_all(c->save_points, &text);
