@@ -4,9 +4,9 @@
 
 usage: check_memo.py [--tact PROGRAM]
 
-Two quick recordings; bench/memo_error.py has more.  Both must agree within 0.5%, or three standard errors, none of
-them above 0.6%: they are short.  A third one is skimmed, and must agree with --thorough within 1%, or as above.  The
-last line of the output is "N passed, M failed, K skipped".
+Two quick recordings; bench/memo_error.py has more, and longer ones.  Both must agree within 1%, or three standard
+errors, none of them above 1%: they are short.  A third one is skimmed, and must agree with --thorough as closely, with
+standard errors of up to 0.6%.  The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
 import math
@@ -77,7 +77,7 @@ def main():
             sampled, exact = (memo_error.cycles(args.tact, 'GLC', recording, *o) for o in ([], ['--exact']))
             off = abs(sampled['cycles'] - exact['cycles'])
             error = sampled.get('error', 0)
-            good = off <= max(0.005 * exact['cycles'], 3 * error) and error < 0.006 * exact['cycles']
+            good = off <= max(0.01 * exact['cycles'], 3 * error) and error < 0.01 * exact['cycles']
             print('%s memo of %s: %.2f%% off' % ('ok' if good else 'not ok', name, 100 * off / exact['cycles']))
             passed += good
             failed += not good
