@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables that are read at random.
+ * Tables that are read at random: zeroed, aligned to cache lines, in large pages if there are any.
+ * base.h declares them; chosen sizes, not measured ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,7 @@
 
 enum {
 	CACHE_LINE = 64,
-	MAPPED =
-		1
-		<< 18, /* bytes from which on a table is mapped: what is not written is not there */
+	MAPPED = 1 << 18, /* bytes from which on a table is mapped: unused pages take no memory */
 	LARGE_PAGE = 1 << 21 /* bytes; those of other sizes are not given without being asked for */
 };
 

@@ -54,10 +54,15 @@ static void lengthen(const struct predictor *p, struct predictor_history *h, uin
 	h->hash = h->hash * BASE + newest - old * h->leaves;
 }
 
+static uint64_t last_byte(const struct predictor_branch *b)
+{
+	return predictor_next(b) - 1;
+}
+
 static void push(struct predictor *p, const struct predictor_branch *b, uint64_t target)
 {
-	const uint64_t seen = p->has_footprint ? footprint(predictor_next(b) - 1, target)
-					       : b->address ^ target * BASE;
+	const uint64_t seen =
+		p->has_footprint ? footprint(last_byte(b), target) : b->address ^ target * BASE;
 	const uint64_t h = hash(seen);
 
 	for (unsigned i = 0; i < p->n_tables; i++)
@@ -75,11 +80,6 @@ static uint64_t window_of(uint64_t address)
 static uint64_t low_bits(uint64_t bits, unsigned n)
 {
 	return n < 64 ? bits & (((uint64_t)1 << n) - 1) : bits;
-}
-
-static uint64_t last_byte(const struct predictor_branch *b)
-{
-	return b->address + b->length - 1;
 }
 
 /* A branch that is not taken counts only together with a taken one behind it in its window. */
