@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Runs all tests and adds up their results.
 
-usage: run.py [--build DIR] [--cc CC] [--slow] [SUITE...]
+usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
 SUITE: layers unit hw cases cli fuzz threads example embed docs property accuracy (default: all).  The last line of the
 output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
+--jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
+jobs of its own (cli, the examples of docs), runs alone.
+--slowest: names the programs that took longest, and the CPU time of all, before the last line.
 """
 import argparse
+import concurrent.futures
 import glob
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -20,28 +25,34 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TIMEOUT = 300  # seconds for one program
+TIMEOUT = 600  # seconds for one program: what hangs, not what is slow next to others
 
 
-class Total:
+class Part:
+    """What one job has found: counts, times and the lines to print."""
+
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
+        self.lines, self.times = [], []
+
+    def say(self, line):
+        self.lines.append(line)
 
     def add(self, name, passed, failed, skipped, seconds, output=''):
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
+        self.times.append((seconds, name))
         counts = '%d passed' % passed
         if failed:
             counts += ', %d FAILED' % failed
         if skipped:
             counts += ', %d skipped' % skipped
-        print('%-36s %s (%.1f s)' % (name, counts, seconds))
+        self.say('%-36s %s (%.1f s)' % (name, counts, seconds))
         if failed and output:
             lines = [line for line in output.rstrip().splitlines()
                      if not re.match(r'ok |\[ +(RUN|OK) ', line)]
-            print('\n'.join('    ' + line for line in lines[-60:]))
-        sys.stdout.flush()
+            self.lines += ['    ' + line for line in lines[-60:]]
 
 
 def call(command, **more):
@@ -71,37 +82,39 @@ def counted(total, name, command):
         failed = 1
     for line in output.splitlines():
         if line.startswith('skip'):
-            print('    ' + line)
+            total.say('    ' + line)
     total.add(name, passed, failed, skipped, seconds, output)
 
 
-def run_cmocka(total, args, suite):
-    for source in sorted(glob.glob(os.path.join(ROOT, 'tests', suite, 'test_*.c'))):
-        name = os.path.basename(source)[:-2]
-        program = os.path.join(args.build, 'tests', suite, name)
-        env = dict(os.environ, TACT_BUILD=args.build, TACT_SLOW='1' if args.slow else '0')
-        status, output, seconds = call([program], env=env)
-        passed = len(re.findall(r'^\[ +OK +\]', output, re.M))
-        failed = len(set(re.findall(r'^\[ +(?:FAILED|ERROR) +\] (\w+)$', output, re.M)))
-        skipped = len(re.findall(r'^\[ +SKIPPED +\] \w+$', output, re.M))
-        if output.count('SKIPPED') > 1:  # cmocka repeats them in its summary
-            skipped = len(set(re.findall(r'^\[ +SKIPPED +\] (\w+)$', output, re.M)))
-        if (status and not failed) or not passed + failed + skipped:
-            failed += 1
-            output += '\n(status %d)' % status
-        for line in output.splitlines():
-            if line.startswith('skip:'):
-                print('    ' + line)
-        total.add('%s %s' % (suite, name), passed, failed, skipped, seconds, output)
+def run_cmocka(total, args, suite, name):
+    program = os.path.join(args.build, 'tests', suite, name)
+    env = dict(os.environ, TACT_BUILD=args.build, TACT_SLOW='1' if args.slow else '0')
+    status, output, seconds = call([program], env=env)
+    passed = len(re.findall(r'^\[ +OK +\]', output, re.M))
+    failed = len(set(re.findall(r'^\[ +(?:FAILED|ERROR) +\] (\w+)$', output, re.M)))
+    skipped = len(re.findall(r'^\[ +SKIPPED +\] \w+$', output, re.M))
+    if output.count('SKIPPED') > 1:  # cmocka repeats them in its summary
+        skipped = len(set(re.findall(r'^\[ +SKIPPED +\] (\w+)$', output, re.M)))
+    if (status and not failed) or not passed + failed + skipped:
+        failed += 1
+        output += '\n(status %d)' % status
+    for line in output.splitlines():
+        if line.startswith('skip:'):
+            total.say('    ' + line)
+    total.add('%s %s' % (suite, name), passed, failed, skipped, seconds, output)
 
 
-def run_unit(total, args):
-    run_cmocka(total, args, 'unit')
+def programs(pattern):
+    return [os.path.basename(p)[:-2] for p in sorted(glob.glob(os.path.join(ROOT, 'tests', pattern)))]
 
 
-def run_hw(total, args):
+def unit_jobs():
+    return [job(run_cmocka, 'unit', name) for name in programs('unit/test_*.c')]
+
+
+def hw_jobs():
     """On this very CPU: what cannot be tested here is skipped, with the reason."""
-    run_cmocka(total, args, 'hw')
+    return [job(run_cmocka, 'hw', name) for name in programs('hw/test_*.c')]
 
 
 def run_cases(total, args):
@@ -115,19 +128,23 @@ def run_cli(total, args):
     counted(total, 'cli', [sys.executable, 'tests/cli/run.py', '--tact', args.tact])
 
 
-def run_fuzz(total, args):
-    mutations = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
-                 'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_rows': 200000,
-                 'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
-                 'fuzz_result': 50000, 'fuzz_listing': 50000, 'fuzz_jit': 100000}
-    for source in sorted(glob.glob(os.path.join(ROOT, 'tests/fuzz/fuzz_*.c'))):
-        name = os.path.basename(source)[:-2]
-        n = mutations.get(name, 1000) // (4 if args.slow else 1)
-        corpus = os.path.join('tests/fuzz/corpus', name[5:])
-        status, output, seconds = call([os.path.join(args.build, 'tests/fuzz', name),
-                                        '--mutate', str(n), '--seed', '1', corpus])
-        total.add('fuzz ' + name, status == 0, status != 0, 0, seconds,
-                  output + '\n(status %d)' % status)
+MUTATIONS = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
+             'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_rows': 200000,
+             'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
+             'fuzz_llvm': 20000, 'fuzz_result': 50000, 'fuzz_listing': 50000, 'fuzz_jit': 100000}
+
+
+def run_fuzz(total, args, name):
+    n = MUTATIONS.get(name, 1000) // (4 if args.slow else 1)
+    corpus = os.path.join('tests/fuzz/corpus', name[5:])
+    status, output, seconds = call([os.path.join(args.build, 'tests/fuzz', name),
+                                    '--mutate', str(n), '--seed', '1', corpus])
+    total.add('fuzz ' + name, status == 0, status != 0, 0, seconds,
+              output + '\n(status %d)' % status)
+
+
+def fuzz_jobs():
+    return [job(run_fuzz, name) for name in programs('fuzz/fuzz_*.c')]
 
 
 def run_example(total, args):
@@ -164,21 +181,10 @@ def run_example(total, args):
         shutil.rmtree(place)
 
 
-def run_embed(total, args):
-    counted(total, 'embed', [sys.executable, 'tests/embed/run.py', '--build', args.build, '--cc', args.cc])
-    counted(total, 'embed misuse', [sys.executable, 'tests/embed/misuse.py', '--build', args.build, '--cc', args.cc])
-
-
-def run_layers(total, args):
-    counted(total, 'layers', [sys.executable, 'tests/check_layers.py', '--build', args.build])
-
-
-def run_property(total, args):
-    counted(total, 'property', [sys.executable, 'tests/property/check_bounds.py', '--tact', args.tact])
-    counted(total, 'explanations', [sys.executable, 'tests/property/check_explanations.py', '--tact', args.tact])
-    counted(total, 'mix cycles', [sys.executable, 'tests/property/check_mix_cycles.py', '--tact', args.tact])
-    counted(total, 'memo', [sys.executable, 'tests/property/check_memo.py', '--tact', args.tact])
-    counted(total, 'stalls', [sys.executable, 'tests/property/check_stalls.py', '--tact', args.tact])
+def script(total, args, name, path, *options):
+    """A program in Python; options are the names of what it gets of args."""
+    counted(total, name, [sys.executable, 'tests/' + path,
+                          *(word for o in options for word in ('--' + o, getattr(args, o)))])
 
 
 def run_threads(total, args):
@@ -186,22 +192,59 @@ def run_threads(total, args):
                               *(['--slow'] if args.slow else [])])
 
 
-def run_accuracy(total, args):
-    counted(total, 'accuracy sample', [sys.executable, 'tests/accuracy/check_sample.py', '--tact', args.tact])
-    counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_accuracy.py', '--tact', args.tact])
-    counted(total, 'accuracy', [sys.executable, 'tests/accuracy/check_classify.py', '--tact', args.tact])
-    counted(total, 'accuracy tune', [sys.executable, 'tests/accuracy/check_tune.py', '--tact', args.tact])
+# ---- the order ----
+
+def job(run, *more):
+    return lambda total, args: run(total, args, *more)
 
 
-def run_docs(total, args):
-    counted(total, 'docs', [sys.executable, 'tests/docs/check_docs.py', '--tact', args.tact])
-    counted(total, 'docs examples', [sys.executable, 'tests/docs/check_examples.py', '--tact', args.tact,
-                                     '--build', args.build, '--cc', args.cc])
+# Programs that may run next to each other, the longest first within a suite.
+SUITES = {
+    'layers': lambda: [job(script, 'layers', 'check_layers.py', 'build')],
+    'unit': unit_jobs,
+    'hw': hw_jobs,
+    'cases': lambda: [job(run_cases)],
+    'cli': lambda: [job(run_cli)],
+    'fuzz': fuzz_jobs,
+    'threads': lambda: [job(run_threads)],
+    'example': lambda: [job(run_example)],
+    'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
+                      job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
+    'docs': lambda: [job(script, 'docs', 'docs/check_docs.py', 'tact'),
+                     job(script, 'docs examples', 'docs/check_examples.py', 'tact', 'build', 'cc')],
+    'property': lambda: [job(script, 'stalls', 'property/check_stalls.py', 'tact'),
+                         job(script, 'memo', 'property/check_memo.py', 'tact'),
+                         job(script, 'property', 'property/check_bounds.py', 'tact'),
+                         job(script, 'mix cycles', 'property/check_mix_cycles.py', 'tact'),
+                         job(script, 'explanations', 'property/check_explanations.py', 'tact')],
+    'accuracy': lambda: [job(script, 'accuracy', 'accuracy/check_accuracy.py', 'tact'),
+                         job(script, 'accuracy tune', 'accuracy/check_tune.py', 'tact'),
+                         job(script, 'accuracy', 'accuracy/check_classify.py', 'tact'),
+                         job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
+}
+# These measure, or keep all cores busy by themselves: one program at a time.
+ALONE = ('hw', 'cli', 'docs')
+# The others, those with long programs first, so that no core waits for one at the end.
+TOGETHER = ('property', 'embed', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 
 
-SUITES = {'layers': run_layers, 'unit': run_unit, 'hw': run_hw, 'cases': run_cases, 'cli': run_cli,
-          'fuzz': run_fuzz, 'threads': run_threads, 'example': run_example, 'embed': run_embed, 'docs': run_docs,
-          'property': run_property, 'accuracy': run_accuracy}
+def run_one(run, args):
+    part = Part()
+    run(part, args)
+    return part
+
+
+def run_suites(args, names, workers):
+    """Yields what each job has found, in the order of the jobs."""
+    jobs = [j for name in names for j in SUITES[name]()]
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(lambda j: run_one(j, args), jobs)
+
+
+def use_this_python(place):
+    """Tests that call python3 get the one that runs this: shims of version managers take longer than many tests."""
+    os.symlink(sys.executable, os.path.join(place, 'python3'))
+    os.environ['PATH'] = place + os.pathsep + os.environ.get('PATH', os.defpath)
 
 
 def main():
@@ -209,6 +252,8 @@ def main():
     parser.add_argument('--build', default='build')
     parser.add_argument('--cc', default='cc')
     parser.add_argument('--slow', action='store_true')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--slowest', type=int, default=0)
     parser.add_argument('suites', nargs='*', choices=[*SUITES, []])
     args = parser.parse_args()
     # Under nohup and in some jobs SIGINT is ignored, and programs that are started inherit that: tests
@@ -222,12 +267,30 @@ def main():
         TIMEOUT *= 3
     args.build = os.path.join(ROOT, args.build)
     args.tact = os.path.join(args.build, 'tact')
-    total = Total()
-    for name, run in SUITES.items():
-        if not args.suites or name in args.suites:
-            run(total, args)
-    print('%d passed, %d failed, %d skipped' % (total.passed, total.failed, total.skipped))
-    return 1 if total.failed else 0
+    with tempfile.TemporaryDirectory(prefix='tact-python-') as place:
+        use_this_python(place)
+        return report(run_all(args), args.slowest)
+
+
+def run_all(args):
+    """Prints what each job has found as soon as it is known, and returns it."""
+    parts = []
+    for names, workers in ((ALONE, 1), (TOGETHER, args.jobs)):
+        for part in run_suites(args, [n for n in names if not args.suites or n in args.suites], workers):
+            parts.append(part)
+            print('\n'.join(part.lines), flush=True)
+    return parts
+
+
+def report(parts, slowest):
+    for seconds, name in sorted((t for p in parts for t in p.times), reverse=True)[:slowest]:
+        print('%8.1f s  %s' % (seconds, name))
+    if slowest:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        print('%8.1f s  of CPU time, all together' % (used.ru_utime + used.ru_stime))
+    failed = sum(p.failed for p in parts)
+    print('%d passed, %d failed, %d skipped' % (sum(p.passed for p in parts), failed, sum(p.skipped for p in parts)))
+    return 1 if failed else 0
 
 
 if __name__ == '__main__':

@@ -10,7 +10,8 @@ A case is one file NAME.case:
     run: "$TACT" predict -x 90      a line of a shell script; several make a longer one
     exit: 0                         expected exit code (default 0)
     needs: as gcc user measure      skipped if one of these is missing (user: not root; measure: a
-                                    machine that can measure; ptrace: one that allows it)
+                                    machine that can measure; ptrace: one that allows it; llvm: tact_llvm.so)
+    waits: for what                 it does nothing most of the time: it runs beside the others
     --- file NAME                   a file that the script finds in its directory
     ...
     --- stdout                      expected output, line by line
@@ -22,10 +23,11 @@ In expected output a line "..." stands for any number of lines, and a line that 
 is a regular expression for a whole line.  A missing section is not compared, except that stderr must then be
 empty.  --rebase writes the output into sections without such lines.
 The script runs in an empty directory; $TACT is the program, $TOP the project's directory.
+Each case has a core, and those that measure have all of them.
 """
 import argparse
 import concurrent.futures
-import functools
+import contextlib
 import os
 import re
 import shutil
@@ -33,18 +35,24 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, os.path.dirname(HERE))
+import machine  # noqa: E402
+
 TIMEOUT = 60
 TRIES = 4
+PATIENCE = 20  # seconds for the tries of a case that neighbours disturb, two at least
+WAITING = 8  # cases that wait, at a time
 
 
 class Case:
     def __init__(self, path):
         self.path = path
         self.name = os.path.splitext(os.path.basename(path))[0]
-        self.script, self.exit, self.needs = [], 0, []
+        self.script, self.exit, self.needs, self.waits = [], 0, [], False
         self.files, self.expected, self.order = {}, {}, []
         self.head = []
         section = None
@@ -67,6 +75,8 @@ class Case:
             self.exit = int(value)
         elif key == 'needs':
             self.needs += value.split()
+        elif key == 'waits':
+            self.waits = True
         elif line.strip() and not line.startswith('#'):
             sys.exit('%s: cannot read: %s' % (self.path, line))
 
@@ -80,13 +90,16 @@ class Case:
     def missing(self, tact):
         for need in self.needs:
             if need == 'measure':
-                why = why_not_measure(tact)
+                why = machine.why_not_measure(tact)
                 if why:
                     return why
             elif need == 'ptrace':
-                why = why_not_ptrace(tact)
+                why = machine.why_not_ptrace(tact)
                 if why:
                     return why
+            elif need == 'llvm':
+                if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(tact)), 'tact_llvm.so')):
+                    return 'tact_llvm.so was not built: there is no llvm-22-dev or llvm-19-dev'
             elif need == 'user':
                 if os.geteuid() == 0:
                     return 'root may read everything'
@@ -100,29 +113,6 @@ class Case:
             for name in self.order:
                 out.write('--- %s\n' % name)
                 out.writelines(line + '\n' for line in self.section(name))
-
-
-@functools.lru_cache(maxsize=None)
-def why_not_ptrace(tact):
-    """Why programs cannot be stepped through here; None if they can."""
-    p = subprocess.run([tact, 'collect', '-q', '--native', '-o', '/dev/null', '--', 'true'],
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    return (p.stderr.strip() or 'no ptrace') if p.returncode == 3 else None
-
-
-@functools.lru_cache(maxsize=None)
-def why_not_measure(tact):
-    """What keeps this machine from measuring; None if nothing does."""
-    p = subprocess.run([tact, 'measure', '-q', '--tp-only', '-x', '90'], stdin=subprocess.DEVNULL,
-                       capture_output=True, text=True, timeout=TIMEOUT)
-    return p.stderr.splitlines()[0] if p.returncode == 3 and p.stderr else None
-
-
-def is_busy(tact):
-    """Whether somebody else uses the core that blocks are measured on, so that there are no numbers."""
-    p = subprocess.run([tact, 'measure', '--noisy', '-q', '--tp-only', '-x', '4801d8', '-x', '480fafc0'],
-                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
-    return 'disturbed' in p.stdout
 
 
 def is_pattern(line):
@@ -160,18 +150,34 @@ def run_script(case, tact):
     return p.returncode, {'stdout': text(p.stdout), 'stderr': text(p.stderr)}
 
 
-def check(case, tact, rebase):
-    """Returns (result, lines that explain it).  A measurement that the neighbours spoil is tried again."""
-    why = case.missing(tact)
-    if why:
-        return 'skip', [why]
-    result, busy = check_once(case, tact, rebase), False
-    for _ in range(TRIES - 1):
-        if result[0] == 'ok' or 'measure' not in case.needs:
-            break
-        busy = busy or is_busy(tact)
-        result = check_once(case, tact, rebase)
-    return ('skip', ['others keep the core busy']) if result[0] != 'ok' and busy else result
+class Checker:
+    def __init__(self, args, tact):
+        self.tact, self.rebase = tact, args.rebase
+        self.cores = machine.Cores(args.jobs)
+        self.neighbours = machine.Neighbours(tact, '--noisy')
+
+    def check(self, case):
+        """Returns (result, lines that explain it)."""
+        why = case.missing(self.tact)
+        if why:
+            return 'skip', [why]
+        if 'measure' in case.needs:
+            return self.check_measuring(case)
+        with contextlib.nullcontext() if case.waits else self.cores.one():
+            return check_once(case, self.tact, self.rebase)
+
+    def check_measuring(self, case):
+        """A measurement that the neighbours spoil is tried again."""
+        begin, busy = time.monotonic(), False
+        for n in range(TRIES):
+            result = machine.run_measuring(lambda: check_once(case, self.tact, self.rebase), self.cores,
+                                           self.neighbours)
+            if result[0] == 'ok':
+                return result
+            busy = busy or self.neighbours.are_here()
+            if n and busy and time.monotonic() - begin > PATIENCE:
+                break
+        return ('skip', ['others keep the core busy']) if busy else result
 
 
 def check_once(case, tact, rebase):
@@ -213,9 +219,13 @@ def main():
     paths = sorted(os.path.join(HERE, n) for n in os.listdir(HERE) if n.endswith('.case'))
     cases = [c for c in map(Case, paths) if not args.cases or c.name in args.cases]
     count = {'ok': 0, 'not ok': 0, 'skip': 0}
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        results = pool.map(lambda case: check(case, tact, args.rebase), cases)
-        for case, (result, why) in zip(cases, results):
+    checker = Checker(args, tact)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs + WAITING) as pool:
+        # first those that wait, and those that measure before the others are there
+        first = sorted(cases, key=lambda c: (not c.waits, 'measure' not in c.needs))
+        checks = {case: pool.submit(checker.check, case) for case in first}
+        for case in cases:
+            result, why = checks[case].result()
             count[result] += 1
             print('%s %s%s' % (result, case.name, ': ' + why[0] if result == 'skip' else ''))
             if result == 'not ok':

@@ -11,7 +11,7 @@ comment right before the block says how it is compared:
     <!-- example: shape -->             numbers may differ: words and columns must not
     <!-- example: status -->            only the exit status counts, and that something is printed
     <!-- example: needs qemu -->        skipped where there is none: qemu, measure, ptrace,
-                                        a program's name
+                                        a program's name; quiet: no neighbours that disturb
     <!-- example: exit 4 -->            the exit status of the last command, 0 unless it says so
     <!-- example: skip REASON -->       not run
 
@@ -29,7 +29,6 @@ The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
 import concurrent.futures
-import functools
 import glob
 import os
 import re
@@ -40,7 +39,12 @@ import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(TOP, 'tests'))
+import machine  # noqa: E402
+
 TIMEOUT = 120
+WAITING = 4  # documents that wait, at a time
+MEASURES = re.compile(r'tact (measure|doctor)\b')
 FENCE = re.compile(r'^```(\w*)\s*$')
 MARK = re.compile(r'^<!-- (example|file): (.*?) -->$')
 NUMBER = re.compile(r'0x[0-9a-f]+|[-+]?\d[\d,]*(\.\d+)?%?')
@@ -53,6 +57,7 @@ MAN_SKIPPED = (
 )
 MAN_NEEDS = (
     (r'tact (measure)\b', 'measure'),
+    (r'--until-confirmed', 'quiet'),
     (r'tact (collect|trace|diff)\b(?!.*(--static|\.json))', 'qemu'),
     (r'tact mix (record|exact)', 'qemu'),
     (r'--model [\w,:]*llvm-mca', 'llvm-mca'),
@@ -120,17 +125,15 @@ class Rule:
             raise ValueError('an example is skipped without a reason')
 
 
-@functools.lru_cache(maxsize=None)
-def missing(need, tact):
+def missing(need, args):
     """What keeps an example from running here; None if nothing does."""
     if need == 'measure':
-        p = subprocess.run([tact, 'measure', '-q', '--tp-only', '-x', '90'], capture_output=True,
-                           text=True, timeout=TIMEOUT)
-        return (p.stderr.splitlines() or ['cannot measure'])[0] if p.returncode == 3 else None
+        return machine.why_not_measure(args.tact)
     if need == 'ptrace':
-        p = subprocess.run([tact, 'collect', '-q', '--native', '-o', '/dev/null', '--', 'true'], capture_output=True,
-                           text=True, timeout=TIMEOUT)
-        return (p.stderr.splitlines() or ['no ptrace'])[0] if p.returncode == 3 else None
+        return machine.why_not_ptrace(args.tact)
+    if need == 'quiet':
+        with args.cores.all():
+            return 'others keep the core busy' if args.neighbours.are_here() else None
     name = 'qemu-x86_64' if need == 'qemu' else need
     return None if shutil.which(name) else 'there is no %s' % name
 
@@ -157,6 +160,7 @@ class Place:
 
     def __init__(self, args, template=None):
         self.path = tempfile.mkdtemp(prefix='tact-docs-')
+        self.args = args
         self.env = dict(os.environ, LC_ALL='C', PATH=args.bin + ':' + os.environ['PATH'],
                         LD_LIBRARY_PATH=args.prefix + '/lib',
                         PKG_CONFIG_PATH=args.prefix + '/lib/pkgconfig', COLUMNS='100')
@@ -173,6 +177,13 @@ class Place:
         os.chmod(path, mode)
 
     def run(self, command):
+        """Status and lines; a command that measures has all cores, others have one each."""
+        if MEASURES.search(command):
+            return machine.run_measuring(lambda: self.call(command), self.args.cores, self.args.neighbours)
+        with self.args.cores.one():
+            return self.call(command)
+
+    def call(self, command):
         try:
             p = subprocess.run(['bash', '-c', command], cwd=self.path, env=self.env, timeout=TIMEOUT,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -195,7 +206,7 @@ def accepted(command, status):
 def check_block(block, place, args):
     """(result, why, lines that the block should have)"""
     rule = Rule(block.mark[1] if block.mark and block.mark[0] == 'example' else '')
-    why = rule.why or next(filter(None, (missing(n, args.tact) for n in rule.needs)), None)
+    why = rule.why or next(filter(None, (missing(n, args) for n in rule.needs)), None)
     if why:
         return 'skip', why, None
     commands = block.commands()
@@ -206,6 +217,8 @@ def check_block(block, place, args):
         wanted = rule.status if i == len(commands) - 1 else 0
         status, lines = place.run(command)
         fresh += ['$ ' + command, *lines]
+        if status == 124 and 'quiet' in rule.needs:
+            return 'skip', 'others came, and keep the core busy', None
         if status != wanted and (wanted or not accepted(command, status)):
             return 'FAIL', '$ %s\nends with status %d:\n%s' % (command, status, '\n'.join(lines)), None
         while expected and not expected[-1]:
@@ -347,7 +360,7 @@ def check_page(path, args):
     try:
         for command in commands:
             why = next((w for pattern, w in MAN_SKIPPED if re.search(pattern, command)), None)
-            why = why or next(filter(None, (missing(n, args.tact) for pattern, n in MAN_NEEDS
+            why = why or next(filter(None, (missing(n, args) for pattern, n in MAN_NEEDS
                                             if re.search(pattern, command))), None)
             where = '%s: %s' % (name, command)
             if why:
@@ -356,7 +369,9 @@ def check_page(path, args):
             before = files_in(place.path)
             status, lines = place.run(command)
             good = accepted(command, status)
-            if not good:
+            if status == 124 and '--until-confirmed' in command:
+                found.append((where, 'skip', 'others came, and keep the core busy'))
+            elif not good:
                 found.append((where, 'FAIL', 'status %d: %s' % (status, '\n'.join(lines[:10]))))
             elif not lines and files_in(place.path) == before:
                 found.append((where, 'FAIL', 'nothing is printed or written'))
@@ -387,6 +402,8 @@ def main():
     args.build = os.path.join(TOP, args.build)
     args.fixture = None
     args.tact = os.path.abspath(args.tact or os.path.join(args.build, 'tact'))
+    args.cores = machine.Cores(os.cpu_count() or 1)
+    args.neighbours = machine.Neighbours(args.tact)
     documents = [os.path.abspath(d) for d in args.documents] or \
         [os.path.join(TOP, 'README.md'), *sorted(glob.glob(TOP + '/doc/**/*.md', recursive=True)),
          *sorted(glob.glob(TOP + '/man/*.1'))]
@@ -406,7 +423,7 @@ def main():
         if any(d.endswith('.1') for d in documents):
             args.fixture = Place(args)
             fixture(args.fixture, args)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        with concurrent.futures.ThreadPoolExecutor(args.cores.total + WAITING) as pool:
             checks = [pool.submit(check_page if d.endswith('.1') else check_document, d, args)
                       for d in documents]
             for check in checks:

@@ -27,6 +27,7 @@ import interface  # noqa: E402
 MAY_SUCCEED_WITH_NULL = {
     'tact_host_cores',  # "how many are there?"
     'tact_model_next', 'tact_arch_next', 'tact_isa_next',
+    'tact_arch_llvm_check',  # "is it there?"
 }
 
 # Arguments that are not pointers, by name: what makes the call a sensible one.

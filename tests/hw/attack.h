@@ -60,6 +60,9 @@ struct judge {
  */
 bool judge_begin(struct judge *j, unsigned n_harnesses, unsigned timeout_ms);
 
+/* Creates one with the options of the judge's harness of that number; NULL, and prints the reason. */
+struct tact_harness *judge_harness(unsigned which, unsigned timeout_ms);
+
 /* Measures a hostile block and complains about an answer that cannot be right. */
 void judge_attack(struct judge *j, unsigned which, const struct attack *a);
 
@@ -68,6 +71,9 @@ void judge_attack(struct judge *j, unsigned which, const struct attack *a);
  */
 void judge_controls(struct judge *j, bool slow);
 void judge_control(struct judge *j, unsigned which);
+
+/* Whether a neighbour took the numbers of hostile blocks. */
+bool judge_met_noise(const struct judge *j);
 
 /* Prints the statistics, destroys everything, and fails the test if anything was wrong. */
 void judge_end(struct judge *j);

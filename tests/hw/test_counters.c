@@ -24,6 +24,9 @@ static const struct {
 	double cycles;
 } blocks[] = {{"f20f5ec1", 100}, {"d9fa", 250}, {"f20f5ec14801d8", 101}};
 
+/* For a moment in which the client is not interrupted: there are three blocks for each of many clients. */
+#define WAIT_MS 50
+
 /* Prints the rung, what the blocks take, and why better rungs were not taken. */
 static int be_client(int rung, bool measures)
 {
@@ -31,6 +34,7 @@ static int be_client(int rung, bool measures)
 						 .mode = TACT_MODE_UNROLL,
 						 .rung = (enum tact_rung)rung,
 						 .noisy = true, /* fake cycles are exact */
+						 .wait_ms = WAIT_MS,
 						 .passes = 2,
 						 .samples = 6,
 						 .timeout_ms = 20000};
@@ -178,10 +182,8 @@ static const struct injected injections[] = {
 	 NULL},
 };
 
-/* A number is measured on rungs that count.  The cycles are fake, who else uses the core is not: where
- * somebody does, there is no number to check.
- */
-static void check_cycles(const char *output)
+/* The cycles are fake, who else uses the core is not: where somebody does, there is no number to check. */
+static void skip_if_disturbed(const char *output)
 {
 	const char *disturbed = strstr(output, "\ndisturbed ");
 
@@ -190,6 +192,12 @@ static void check_cycles(const char *output)
 			      (int)strcspn(disturbed + 1, "\n"), disturbed + 1);
 		skip();
 	}
+}
+
+/* A number is measured on rungs that count. */
+static void check_cycles(const char *output)
+{
+	skip_if_disturbed(output);
 	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++) {
 		char expected[64];
 
@@ -222,9 +230,12 @@ static void lost_in_a_run(void **state)
 	(void)state;
 	for (int rung = TACT_RUNG_RDPMC; rung <= (int)TACT_RUNG_PERF; rung++) {
 		run_client(output, "--lost 40", (enum tact_rung)rung, true);
-		if (!strstr(output, "\nunstable") || strstr(output, "\ncrashed") ||
-		    strstr(output, "\nprotection"))
+		if (strstr(output, "\ncrashed") || strstr(output, "\nprotection"))
 			fail_msg("%s", output);
+		if (!strstr(output, "\nunstable")) {
+			skip_if_disturbed(output);
+			fail_msg("%s", output);
+		}
 	}
 }
 
@@ -249,6 +260,8 @@ static void later_counters_are_bad(void **state)
 			snprintf(all, sizeof(all), A "%s", options[i]);
 			run_client(output, all, (enum tact_rung)rung, true);
 			last = strstr(output, "\ntsc:");
+			if (last && !strstr(last, "\nunstable"))
+				skip_if_disturbed(last);
 			if (!last || !strstr(last, "\nunstable") || strstr(last, "\ncrashed") ||
 			    (strstr(last, "\nok") && !strstr(last, "\nok 100.0000 ")))
 				fail_msg("%s, %s: %s", tact_rung_name((enum tact_rung)rung),
@@ -261,6 +274,7 @@ static void later_counters_are_bad(void **state)
 static void self_test(void **state)
 {
 	const double begin = hw_now();
+	double load = 0;
 	char output[OUTPUT];
 	int status;
 
@@ -268,7 +282,9 @@ static void self_test(void **state)
 	status = run_program(output, A "--no-user-read", "../../tact doctor --self-test -f json");
 	if (status != 0 && status != 1)
 		fail_msg("status %d: %s", status, output);
-	assert_true(hw_now() - begin < 20);
+	/* unless others leave it no time */
+	if (getloadavg(&load, 1) != 1 || load <= (double)sysconf(_SC_NPROCESSORS_ONLN))
+		assert_true(hw_now() - begin < 20);
 	assert_non_null(strstr(output, "{\"name\":\"rdpmc\",\"works\":false,\"reason\":\"counters "
 				       "may not be read in user mode"));
 	assert_non_null(strstr(output, "{\"name\":\"perf\",\"works\":true"));

@@ -156,8 +156,14 @@ static void slow_starts(void **state)
 				 (unsigned)waste, which ? "loop" : "run");
 			judge_attack(&j, which, &a);
 		}
-	if (!j.by_status[TACT_MEASURE_OK])
+	if (!j.by_status[TACT_MEASURE_OK]) {
+		/* neighbours can take every number: then nothing was shown, and nothing is said */
+		if (judge_met_noise(&j)) {
+			judge_end(&j);
+			skip();
+		}
 		judge_complain(&j, "without waste, it has no number either");
+	}
 	judge_end(&j);
 }
 
@@ -272,6 +278,32 @@ static void put_hijack(struct bytes *b, const void *begin, const void *end)
 	code_hidden(b, begin, end);
 }
 
+/* Does a new harness get the numbers that this one does not?  Noise comes and goes, so both are asked
+ * in turn.  If noise alone decides, both have the same chance q at each turn; that the suspect then
+ * never has a number and new ones nearly always do is (1 - q)^8 (28 q^6 (1 - q)^2 + 8 q^7 (1 - q) +
+ * q^8), below 0.1% for any q.
+ */
+static bool only_new_ones_measure(struct tact_harness *suspect)
+{
+	enum { TURNS = 8, ENOUGH = 6 };
+	static const uint8_t imul[] = {0x48, 0x0f, 0xaf, 0xc3};
+	struct tact_measurement m = TACT_MEASUREMENT_INIT;
+	unsigned n_right = 0;
+
+	for (unsigned i = 0; i < TURNS && n_right + TURNS >= ENOUGH + i; i++) {
+		/* with the same options, and the same time for both: nothing but the attack differs */
+		struct tact_harness *h = judge_harness(0, TIMEOUT_MS);
+
+		hw_waited = 0;
+		n_right += h && hw_expect(h, imul, sizeof(imul), 3, &m) == HW_RIGHT;
+		tact_harness_destroy(h);
+		hw_waited = 0;
+		if (hw_expect(suspect, imul, sizeof(imul), 3, &m) == HW_RIGHT)
+			return false;
+	}
+	return n_right >= ENOUGH;
+}
+
 /* Runs a hijack in a harness with its own options, then innocent blocks. */
 static void hijack(const char *what, const void *begin, const void *end)
 {
@@ -288,7 +320,7 @@ static void hijack(const char *what, const void *begin, const void *end)
 	for (unsigned i = 0; i < N_LATER && !j.n_wrong; i++)
 		judge_control(&j, 0);
 	judge_controls(&j, true);
-	if (j.n_noisy > N_LATER / 2 && hw_is_quiet())
+	if (j.n_noisy > N_LATER / 2 && only_new_ones_measure(j.harness[0]))
 		judge_complain(&j, "after '%s': no innocent block gets a number", what);
 	judge_end(&j);
 }

@@ -46,7 +46,9 @@ def check_skimmed(tact, work):
     skimmed, thorough = (memo_error.cycles(tact, 'ZEN4', recording, *o) for o in ([], ['--thorough']))
     off = abs(skimmed['cycles'] - thorough['cycles']) / thorough['cycles']
     same = all(skimmed[key] == thorough[key]
-               for key in ('instructions', 'executions', 'accesses', 'executed_branches', 'misses', 'page_walks'))
+               for key in ('instructions', 'executions', 'accesses', 'executed_branches', 'page_walks'))
+    # Others fill the last level by the cycles of the run, which are estimates.
+    same = same and all(abs(a - b) <= 0.01 * b for a, b in zip(skimmed['misses'], thorough['misses']))
     followed = skimmed['followed_branches'] / skimmed['executed_branches']
     wrong = abs(skimmed['mispredicted'] - thorough['mispredicted']) / thorough['mispredicted']
     errors = [run['error'] / run['cycles'] for run in (skimmed, thorough)]
