@@ -58,8 +58,17 @@ CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 INTERFACE_SRC := gen/gen_interface.c gen/headers.c gen/manual.c
 GEN_SRC := $(filter-out gen/gen_pages.c $(INTERFACE_SRC),$(sort $(wildcard gen/*.c lib/base/*.c))) lib/arch/params.c lib/arch/notation.c
 TABLES := $(BUILD)/gen/forms.inc $(BUILD)/gen/archs.inc $(BUILD)/gen/confidence.inc
-ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
+# Sets that have tables of their own come first.
+ALL_ISAS := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/isa/*/))))
+ISAS := $(filter $(shell sed -n 's/^isa = \([a-z0-9]*\).*/\1/p' data/arch/*.arch),$(ALL_ISAS))
+ISAS += $(filter-out $(ISAS),$(ALL_ISAS))
 MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
+# LLVM's models and instruction sets are a module, built where its headers and a C++ compiler are;
+# tact says what it lacks without it.  LLVM_CONFIG= leaves it out.
+CXX ?= g++
+LLVM_CONFIG ?= $(firstword $(foreach v,22 19,$(shell command -v llvm-config-$(v))))
+LLVM_HEADERS := $(if $(LLVM_CONFIG),$(shell $(LLVM_CONFIG) --includedir))
+MODULE := $(if $(and $(wildcard $(LLVM_HEADERS)/llvm/MCA/InstrBuilder.h),$(shell command -v $(CXX))),$(BUILD)/tact_llvm.so)
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv data/confidence/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -79,7 +88,7 @@ all: deps
 	@$(MAKE) --no-print-directory build
 
 .PHONY: build
-build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(BUILD)/man/done
+build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(MODULE) $(BUILD)/man/done
 
 # Every target that compiles runs one of these first: they are silent when nothing is missing.  Only
 # those that promise to do everything install what is.
@@ -140,8 +149,8 @@ $(BUILD)/tact-runner: $(RUNNER_SRC) $(wildcard runner/*.h runner/*.lds) lib/meas
 $(BUILD)/lib/measure/runner_image.o: $(BUILD)/tact-runner
 $(BUILD)/lib/measure/runner_image.o: ALL_CFLAGS += -DRUNNER_IMAGE='"$(BUILD)/tact-runner"'
 
-# Where the library looks for the plugin for QEMU if it is not nearby.
-$(BUILD)/lib/trace/find_plugin.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
+# Where the library looks for modules and plugins that are not nearby.
+$(BUILD)/lib/base/beside.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
 
 # What the program and the tests link: all of the library, nothing hidden.
 $(BUILD)/libtact-all.a: $(LIB_OBJ)
@@ -202,6 +211,13 @@ $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
 		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
+
+# Loaded when somebody asks for it: it shares two headers with the rest, and no code.
+$(BUILD)/tact_llvm.so: lib/llvm/shim.cpp lib/llvm/llvm_wire.h include/tact/status.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
+		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $< \
+		$$($(LLVM_CONFIG) --ldflags --libs)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -373,7 +389,7 @@ install: deps
 	ln -sf libtact.so.$(VERSION) $(DEST)/lib/libtact.so.$(SOVERSION)
 	ln -sf libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so
 	install -d $(DEST)/lib/tact
-	install -m 755 $(BUILD)/tact_trace.so $(DEST)/lib/tact
+	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST)/lib/tact
 	install -m 644 $(HEADERS) $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
@@ -387,12 +403,12 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST)/lib/tact/tact_trace.so
+	rm -f $(DEST)/lib/tact/tact_trace.so $(DEST)/lib/tact/tact_llvm.so
 	-rmdir $(DEST)/include/tact $(DEST)/lib/tact
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) lib/llvm/shim.cpp $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check

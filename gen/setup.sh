@@ -52,10 +52,23 @@ for_build() {
 	header jansson.h libjansson-dev 'reads stored results'
 }
 
+# The newer one, where the distribution has it.
+llvm_package() {
+	if apt-cache show llvm-22-dev 2>/dev/null | grep -q .; then
+		echo llvm-22-dev
+	else
+		echo llvm-19-dev
+	fi
+}
+
 for_check() {
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	program python3 python3 'drives the command-line tests'
 	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
+	header bzlib.h libbz2-dev 'libdw wants it in programs that are linked statically'
+	need 'command -v g++' g++ 'compiles the module for models of LLVM'
+	need 'ls /usr/lib/llvm-22/include/llvm/MCA /usr/lib/llvm-19/include/llvm/MCA 2>/dev/null | grep .' \
+		"$(llvm_package)" 'models of LLVM, AArch64 and RISC-V'
 	need 'ls /usr/lib/*/libdnnl.so.[23] || ls /usr/lib*/libdnnl.so.[23]' libdnnl-dev \
 		'products of matrices, for tact tune'
 }

@@ -30,6 +30,7 @@ codename=$2
 
 clean_up() {
 	umount "$place/proc" 2>/dev/null || true
+	umount "$place/dev/pts" 2>/dev/null || true
 	umount "$place/dev" 2>/dev/null || true
 	rm -rf --one-file-system "$place"
 }
@@ -44,6 +45,9 @@ cp -a /etc/apt/sources.list* "$place/etc/apt/" 2>/dev/null || true
 cp /etc/resolv.conf "$place/etc/"
 mount -t proc proc "$place/proc"
 mount --bind /dev "$place/dev"
+# Terminals, for tests of what is shown on one; private, so that it stays in there.
+mount --make-private "$place/dev"
+mount --bind /dev/pts "$place/dev/pts"
 mkdir "$place/tact"
 git -C "$top" archive HEAD | tar -x -C "$place/tact"
 # As a job does it: no terminal, no environment, SIGINT ignored.

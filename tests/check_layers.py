@@ -18,16 +18,17 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What a module may include apart from itself; arrows only go down (doc/architecture.md).
 MAY_INCLUDE = {
     'base': [],
-    'isa': ['base'],
+    'llvm': ['base'],
+    'isa': ['base', 'llvm'],
     'obj': ['base', 'isa'],
     'code': ['base', 'isa', 'obj'],
     'input': ['base', 'isa', 'obj', 'code'],
-    'arch': ['base', 'isa'],
-    'block': ['base', 'isa', 'code', 'arch'],
-    'pmu': ['base', 'isa'],
+    'arch': ['base', 'llvm', 'isa'],
+    'block': ['base', 'llvm', 'isa', 'code', 'arch'],
+    'pmu': ['base', 'llvm', 'isa'],
     'facile': ['base', 'isa', 'arch', 'block'],
     'sim': ['base', 'isa', 'arch', 'block'],
-    'mca': ['base', 'isa', 'arch', 'block'],
+    'mca': ['base', 'llvm', 'isa', 'arch', 'block'],
     'simulate': ['base', 'isa', 'arch', 'block', 'facile', 'sim'],
     'advice': ['base', 'isa', 'code', 'arch', 'block', 'facile'],
     'confidence': ['base', 'isa', 'arch', 'block', 'facile'],
@@ -230,16 +231,18 @@ def check_processes():
 def check_state(build):
     objects = sorted(glob.glob(os.path.join(build, 'lib/**/*.o'), recursive=True))
     problems = [] if objects else ['no objects under %s' % build]
-    for path in objects:
-        out = subprocess.run(['nm', '-f', 'sysv', path], capture_output=True, text=True).stdout
-        for line in out.splitlines():
-            columns = [c.strip() for c in line.split('|')]
-            if len(columns) < 7:
-                continue
-            name, section = columns[0], columns[6]
-            if section.startswith(('.data', '.bss', '.tbss', '.tdata', '*COM*')) and \
-                    not section.startswith('.data.rel.ro') and not name.startswith(('__asan', '__ubsan', '.L')):
-                problems.append('%s: %s in %s' % (os.path.relpath(path, build), name, section))
+    out = subprocess.run(['nm', '-A', '-f', 'sysv', *objects], capture_output=True, text=True).stdout
+    seen = set()
+    for line in out.splitlines():
+        columns = [c.strip() for c in line.split('|')]
+        if len(columns) < 7:
+            continue
+        (path, _, name), section = columns[0].partition('.o:'), columns[6]
+        seen.add(path + '.o')
+        if section.startswith(('.data', '.bss', '.tbss', '.tdata', '*COM*')) and \
+                not section.startswith('.data.rel.ro') and not name.startswith(('__asan', '__ubsan', '.L')):
+            problems.append('%s.o: %s in %s' % (os.path.relpath(path, build), name, section))
+    problems += ['%s: nm says nothing of it' % os.path.relpath(path, build) for path in objects if path not in seen]
     check('no mutable file-scope variable in lib', problems)
 
 
@@ -279,7 +282,7 @@ def is_text(path):
 
 # Words of one instruction set: its libraries, its names, its registers.  They may occur in the folders of the set, in
 # data, and in comments, where they explain where a rule comes from.
-SET_WORDS = re.compile(r'(?i:zydis|zyan|(?<!0)x86|\bqemu-(?!user)[a-z])|\b(?:TACT_REG_(?!NONE\b)\w+|AVX\w*|SSE\d?|'
+SET_WORDS = re.compile(r'(?i:zydis|zyan|(?<!0)x86|\bqemu-(?!user|binfmt)[a-z])|\b(?:TACT_REG_(?!NONE\b)\w+|AVX\w*|SSE\d?|'
                        r'[re](?:ax|bx|cx|dx|sp|bp|si|di)|[xyz]mm\d*|r(?:8|9|1[0-5])[dwb]?|'
                        r'imul|iretq|jnz|lea|movzx|rdtsc|xgetbv)\b')
 SET_FOLDERS = tuple(relative(p) + '/' for p in glob.glob(os.path.join(ROOT, 'lib', '*', '*', '')))

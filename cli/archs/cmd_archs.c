@@ -189,6 +189,35 @@ static void add_aliases(const struct archs *a, struct text *out)
 	}
 }
 
+/* CPUs of which LLVM has a model, by instruction set. */
+static void add_llvm(struct text *out)
+{
+	struct tact_diag diag = {0};
+	size_t start;
+
+	text_add(out, "\nCPUs of which LLVM has a model; nothing of these was measured here:\n");
+	start = out->size;
+	if (tact_arch_llvm_check(&diag) < 0) {
+		text_add(out, "  ");
+		text_wrap(out, diag.text, 2, start);
+		return;
+	}
+	for (const struct tact_isa *isa = NULL; (isa = tact_isa_next(isa));) {
+		struct text names = {0};
+		char name[64];
+
+		start = out->size;
+		for (size_t i = 0; tact_arch_llvm_cpu_at(isa, i, name, sizeof(name)); i++)
+			text_printf(&names, "%s%s", i ? " " : "", name);
+		if (names.size) {
+			text_printf(out, "  %s", tact_isa_title(isa));
+			text_pad(out, 14, start);
+			text_wrap(out, cli_string(&names), 14, start);
+		}
+		text_free(&names);
+	}
+}
+
 static void list(const struct archs *a, struct text *out)
 {
 	struct table table = archs_table(a, list_columns, CLI_ARRAY_SIZE(list_columns), "cpu", out);
@@ -203,6 +232,8 @@ static void list(const struct archs *a, struct text *out)
 		return;
 	add_port_names(a, out);
 	add_aliases(a, out);
+	if (!a->list.names)
+		add_llvm(out);
 }
 
 /* ---- validation ---- */

@@ -53,6 +53,7 @@ static const char *near_name(const char *name, char *text, size_t size)
 
 static void report_unknown(const char *name)
 {
+	struct tact_diag diag = {0};
 	struct text list = {0};
 	const char *near;
 	char text[40];
@@ -68,6 +69,13 @@ static void report_unknown(const char *name)
 		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
 		    cli_string(&list));
 	text_free(&list);
+	/* LLVM's names have a hyphen or a prefix, all but a few. */
+	if (strpbrk(name, "-:") && tact_arch_llvm_check(&diag) < 0)
+		cli_message("%s", diag.text);
+	else if (strpbrk(name, "-:"))
+		cli_message(
+			"LLVM has no model of that name either; 'tact archs' lists those that it "
+			"has");
 }
 
 /* "Sapphire Rapids (Golden Cove)" */
@@ -254,6 +262,16 @@ void archlist_fini(void *target)
 	for (size_t i = 0; i < list->n; i++)
 		tact_arch_destroy(list->derived[i]);
 	list->n = 0;
+}
+
+int archlist_check_order(const struct archlist *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (archlist_param(list->arch[i], "in_order"))
+			return cli_wrong("%s executes in order, which the pipeline of 'tact "
+					 "simulate' does not; 'tact predict --model mca' does",
+					 tact_arch_name(list->arch[i]));
+	return 0;
 }
 
 unsigned archlist_param(const struct tact_arch *arch, const char *name)

@@ -312,6 +312,7 @@ static int open_item(struct source *source, const struct source_item *item,
 	struct tact_input_options opt = {
 		.size = sizeof(opt),
 		.kind = o->is_raw ? TACT_INPUT_RAW : TACT_INPUT_AUTO,
+		.isa = o->isa,
 		.syntax = (enum tact_syntax)o->syntax,
 		.function = o->function,
 		.addr_begin = o->addr_begin,
@@ -371,6 +372,21 @@ static void set_failure(struct source_block *block, int status)
 		snprintf(block->diag.text, sizeof(block->diag.text), "%s", tact_strerror(status));
 }
 
+/* A file whose code the chosen CPU does not execute. */
+static void refuse_set(struct source *source, struct source_block *block)
+{
+	const struct tact_isa *wanted = source->options->isa;
+
+	snprintf(block->diag.text, sizeof(block->diag.text),
+		 "it has %s code, and the CPU executes %s: -a NAME chooses another one, 'tact "
+		 "archs' "
+		 "lists them",
+		 tact_isa_title(block->region.isa), tact_isa_title(wanted));
+	block->status = -TACT_E_FORMAT;
+	block->is_input = true;
+	source_fini(source);
+}
+
 bool source_next(struct source *source, struct source_block *block)
 {
 	int status;
@@ -404,6 +420,11 @@ bool source_next(struct source *source, struct source_block *block)
 				 : tact_input_next(source->input, &block->region, &block->diag);
 		if (status > 0) {
 			block->index = ++source->index;
+			if (source->options->isa && block->region.isa &&
+			    block->region.isa != source->options->isa) {
+				refuse_set(source, block);
+				return true;
+			}
 			if (block->region.is_candidate)
 				block->candidate = ++source->candidates;
 			return true;

@@ -23,7 +23,8 @@ struct source_item {
 struct source_options {
 	struct source_item *items; /* owned */
 	size_t n_items;
-	int syntax; /* enum tact_syntax */
+	const struct tact_isa *isa; /* of bytes and text, and what files must have; NULL: any */
+	int syntax;		    /* enum tact_syntax */
 	bool is_raw, is_mangled;
 	bool skip_unknown;
 	struct option_words compiler_options; /* owned: what follows -- */

@@ -420,6 +420,8 @@ static int check(struct predictor *p)
 	if (option && p->archs.n > 1)
 		return cli_wrong("%s draws for one microarchitecture; --arch names %zu", option,
 				 p->archs.n);
+	if ((p->command->simulates || !strcmp(p->model, "sim")) && archlist_check_order(&p->archs))
+		return CLI_USAGE;
 	return p->command->check(p);
 }
 
@@ -462,6 +464,7 @@ int predict_main(void *target)
 		status = check(p);
 	if (status)
 		return status;
+	p->source.isa = tact_arch_isa(p->archs.arch[0]);
 	predict_prepare(p);
 	find_unused(p);
 	if (output_open(&out, p->output))

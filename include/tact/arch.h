@@ -84,6 +84,25 @@ int tact_cpu_find(const char *name, struct tact_cpu *out);
  */
 const char *tact_cpu_name(size_t index, char *text, size_t size);
 
+/* ---- LLVM's models ---- */
+
+/* tact_arch_find and tact_cpu_find also know the CPUs of which LLVM has a model: those of instruction
+ * sets that have no tables here by LLVM's name (neoverse-v2), others with a prefix (llvm:znver4).
+ * They come from a module that is loaded when such a name is asked for; their caveat says whose
+ * model it is, and that nothing of it was measured.
+ */
+
+/* Returns 0 if LLVM's models can be asked, or -TACT_E_NO_TOOL, with the reason and what would help in
+ * diag, which may be NULL.
+ */
+int tact_arch_llvm_check(struct tact_diag *diag);
+
+/* Writes the name by which tact_arch_find finds CPU number `index`, counted from 0, of those of a set
+ * that LLVM has a model of, NUL-terminated and cut to `size` bytes, and returns true; false after the
+ * last one, if an argument is NULL or size is 0, and without the module.
+ */
+bool tact_arch_llvm_cpu_at(const struct tact_isa *isa, size_t index, char *text, size_t size);
+
 /* ---- what it is ---- */
 
 /* Return a name: "SKL", "Skylake", "skylake" (LLVM's name), and the -mcpu= of LLVM's tools; or the

@@ -136,6 +136,7 @@ void tact_simulator_destroy(struct tact_simulator *simulator);
  *   -TACT_E_NOMEM  out of memory
  *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure, fewer than
  *                  min_iterations within 2^29 cycles, or the pipeline's memory was too small
+ *   -TACT_E_NOT_MODELLED  the CPU executes in order
  */
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out);
@@ -197,8 +198,11 @@ struct tact_stream_execution {
 	/* What it loads and stores, in the order of its instructions; copied.  NULL: unknown. */
 	const struct tact_stream_access *accesses;
 	size_t n_accesses;
-	bool is_mispredicted; /* the branch before it was predicted to go elsewhere */
-	bool was_executed;    /* before, outside this stream: it does not come from the decoders */
+	/* The branch before it was predicted to go elsewhere.  With trips, loads behind it that are
+	 * executed wherever it goes begin before it is known (doc/models/trace.md, wrong paths).
+	 */
+	bool is_mispredicted;
+	bool was_executed; /* before, outside this stream: it does not come from the decoders */
 	/* Where each access finds its data; copied.  NULL: in the first level, and `extra` counts. */
 	const struct tact_stream_trip *trips;
 	bool is_decoded; /* it comes from them even so */
@@ -277,6 +281,7 @@ void tact_stream_destroy(struct tact_stream *stream);
  *   -TACT_E_INVAL  an argument is missing, the block is empty, or its architecture is not that of
  *                  the stream's first block
  *   -TACT_E_NOMEM  out of memory
+ *   -TACT_E_NOT_MODELLED  the CPU executes in order
  */
 int tact_stream_add(struct tact_stream *stream, const struct tact_block *block, uint32_t *number);
 

@@ -62,6 +62,12 @@ bool arch_is_built_in(const struct tact_arch *arch)
 	       (uintptr_t)arch < (uintptr_t)(archs + ARRAY_SIZE(archs));
 }
 
+/* LLVM's are shared as well: the module keeps them. */
+static bool is_shared(const struct tact_arch *arch)
+{
+	return arch_is_built_in(arch) || (arch->llvm && !arch->is_copy);
+}
+
 const struct tact_arch *tact_arch_next(const struct tact_arch *previous)
 {
 	size_t next = 0;
@@ -330,6 +336,7 @@ int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base)
 	if (status < 0)
 		return status;
 	*arch = *base;
+	arch->is_copy = true;
 	if (!arch->table_load) {
 		arch->table_load = base->params.load_latency;
 		arch->table_load_vec = base->params.load_latency_vec;
@@ -341,7 +348,7 @@ int tact_arch_copy(struct tact_arch **out, const struct tact_arch *base)
 
 void tact_arch_destroy(struct tact_arch *arch)
 {
-	if (!arch || arch_is_built_in(arch))
+	if (!arch || is_shared(arch))
 		return;
 	overlay_destroy(arch->overlay);
 	free(arch);

@@ -28,9 +28,11 @@ struct tact_arch {
 	struct arch_params params;
 	const struct params_origin *origins; /* static; indexed by parameter */
 	bool is_from_file[PARAMS_COUNT];     /* tact_arch_derive has set it */
-	const uint16_t *record_of_form;	     /* static; indexed by form; NULL: has no tables */
-	struct arch_overlay *overlay;	     /* owned; NULL: all data are those of the tables */
-	unsigned revision;		     /* of the data; see arch_changed */
+	const struct arch_llvm *llvm; /* LLVM's model, which knows instructions; NULL: tables do */
+	const uint16_t *record_of_form; /* static; indexed by form; NULL: has no tables */
+	bool is_copy;			/* made by tact_arch_copy */
+	struct arch_overlay *overlay;	/* owned; NULL: all data are those of the tables */
+	unsigned revision;		/* of the data; see arch_changed */
 	/* The load latencies that the latencies of forms include: those of the CPU that this one is
 	 * a changed copy of.  0: those of `params`.
 	 */

@@ -10,6 +10,7 @@
 #include <tact/insn.h>
 
 #include "arch/arch.h"
+#include "arch/arch_llvm.h"
 
 /* ---- words ---- */
 
@@ -209,6 +210,10 @@ int tact_cpu_find(const char *name, struct tact_cpu *out)
 		cpu.relation[0] = '\0';
 		if (!line)
 			snprintf(cpu.line, sizeof(cpu.line), "%s", arch->full_name);
+	}
+	if (!arch && !line && !is_native && (arch = arch_llvm_find(name))) {
+		cpu.arch = cpu.nearest = arch;
+		snprintf(cpu.line, sizeof(cpu.line), "%s", arch->llvm_name);
 	}
 	tact_fill(out, &cpu, sizeof(cpu));
 	return arch || line ? 0 : -TACT_E_NO_ARCH;

@@ -162,12 +162,13 @@ bool block_is_lowered(const struct tact_block *block)
 	       block->lowered_revision == arch_revision(block->arch);
 }
 
-const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n)
+const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n,
+					     const uint8_t *code)
 {
 	struct block_lowered *l = &block->lowered[n];
 
 	if (l->made != block->generation) {
-		if (block_lower(l, &block->cache.entries[n], block->arch, &block->arena) < 0)
+		if (block_lower(l, &block->cache.entries[n], code, block->arch, &block->arena) < 0)
 			return NULL;
 		l->made = block->generation;
 	}
@@ -201,7 +202,7 @@ static int lower(struct tact_block *block)
 		struct block_insn *bi = &block->insns[i];
 
 		bi->insn = &block->cache.entries[bi->entry];
-		bi->lowered = block_lowered_of(block, bi->entry);
+		bi->lowered = block_lowered_of(block, bi->entry, block->code + bi->offset);
 		if (!bi->lowered || (bi->latency && block_give_latency(block, bi) < 0))
 			return -TACT_E_NOMEM;
 		block_count(&block->counts, bi->lowered, 1);

@@ -31,6 +31,21 @@ struct lowered_value {
 	uint8_t stack;	 /* enum value_stack */
 };
 
+/* By how many cycles an operand is needed later than at issue, if it comes from this kind of result
+ * (0: any): LLVM's read-advances.
+ */
+struct block_advance {
+	uint8_t input;
+	uint16_t write_id;
+	int16_t cycles;
+};
+
+struct block_advances {
+	uint16_t write_id[LOWERED_MAX_OUT]; /* kinds of the results */
+	unsigned n;
+	struct block_advance rules[]; /* the first that fits counts */
+};
+
 /* An instruction form on one architecture, with the operands of one encoding: everything that does
  * not depend on its place or on its constants.
  */
@@ -74,6 +89,7 @@ struct block_lowered {
 	bool takes_stored, leaves_stored;
 	/* The same as the renamer executes it where its constant is small; NULL: it never does. */
 	const struct block_lowered *folded;
+	const struct block_advances *advances; /* NULL: tables have no such thing */
 	bool is_split; /* counts as two uops for the decoders, see split_decoders */
 	const struct arch_port_use *ports;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
@@ -119,7 +135,8 @@ struct block_node {
 	bool is_blocked;    /* memory: the store holds only part of what is loaded */
 	bool is_narrow;	 /* memory: so is_blocked, but only the latency counts (blocked_overlap) */
 	bool is_renamed; /* memory: what was stored is there at once */
-	bool is_sooner;	 /* comes a cycle sooner than the table says (fast_float_add, late_flags) */
+	int8_t sooner; /* cycles that it comes sooner than the table says (fast_float_add, late_flags,
+			    advances) */
 	uint8_t folded;	 /* cycles until the renamer's constant is added (fold_shift) */
 	int8_t distance; /* memory: from where it is loaded to where the store begins, bytes */
 	uint8_t early;	 /* memory: cycles that it takes longer if it comes early, on a slow port */
@@ -209,10 +226,11 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->high_bytes += l->writes_high_byte ? sign : 0;
 }
 
-/* Returns entry `n` of the cache on the present architecture, lowered now if it was not before.
- * NULL: out of memory.
+/* Returns entry `n` of the cache, whose bytes begin at `code`, on the present architecture, lowered now
+ * if it was not before.  NULL: out of memory.
  */
-const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n);
+const struct block_lowered *block_lowered_of(struct tact_block *block, size_t n,
+					     const uint8_t *code);
 
 /* Makes room for that much code; block_pad_code sets its size and the zeros after it. */
 int block_reserve_code(struct tact_block *block, size_t size, size_t n_insns);
@@ -267,8 +285,11 @@ static inline int64_t block_added(const struct block_insn *bi)
 }
 
 /* Fills `lowered` for an instruction.  Returns 0 or -TACT_E_NOMEM. */
-int block_lower(struct block_lowered *lowered, const struct tact_insn *insn,
+int block_lower(struct block_lowered *lowered, const struct tact_insn *insn, const uint8_t *code,
 		const struct tact_arch *arch, struct tact_arena *arena);
+
+/* Fills in what operands come sooner because of read-advances, for CPUs of LLVM. */
+void block_take_advances(struct tact_block *block);
 
 /* Points bi->lowered to a copy in block->given whose latencies are bi->latency.  Returns 0 or
  * -TACT_E_NOMEM, with bi->lowered as it was.
@@ -350,6 +371,17 @@ static inline unsigned block_mean_early(const struct tact_block *block, unsigned
 	return early ? (early * (ports - 1) + ports / 2) / ports : 0;
 }
 
+/* Returns a latency less what an operand comes sooner.  At least one cycle remains of the tables'; of
+ * LLVM's, none need to.
+ */
+static inline unsigned block_sooner(const struct block_lowered *producer, unsigned latency,
+				    int sooner)
+{
+	const int left = (int)latency - sooner;
+
+	return left > 0 ? (unsigned)left : !producer->advances;
+}
+
 /* Finds the latency from input `in` to output `out` of insns[p], as seen by node `to`, with the
  * tables' latency from memory or with that of store-to-load forwarding.  Returns false if there is
  * no dependence.  It is inline because the search for cycles asks for every edge.
@@ -391,8 +423,8 @@ static inline bool block_latency(const struct tact_block *block, uint32_t p, uns
 			    (to_memory && l->forward_gain < *latency ? l->forward_gain : 0);
 	else if (source->kind == VALUE_ADDRESS && (producer->fast_load || producer->load_extra))
 		*latency += producer->load_extra - (unsigned)producer->fast_load; /* not both */
-	else if (to->is_sooner && *latency > 1)
-		--*latency;
+	else if (to->sooner)
+		*latency = block_sooner(l, *latency, to->sooner);
 	else if (producer->stack_sync && to->insn == p && source->stack == STACK_NAMED)
 		++*latency; /* the stack engine's offset is written back first */
 	return true;
@@ -421,7 +453,12 @@ unsigned block_port_uses(const struct tact_block *block, size_t i, struct arch_p
  * JCC erratum keeps it out of the DSB, the LSD if a loop fits the IDQ, otherwise the DSB (FACILE,
  * equation 3).
  */
-enum block_source { BLOCK_FROM_MITE, BLOCK_FROM_LSD, BLOCK_FROM_DSB };
+enum block_source {
+	BLOCK_FROM_MITE,
+	BLOCK_FROM_LSD,
+	BLOCK_FROM_DSB,
+	BLOCK_FROM_ANYWHERE /* the front end is not known, and never the limit */
+};
 /* Returns the slots that an instruction takes in a DSB line beyond one per uop: large constants
  * take two (Intel optimization manual, 2.5.2.2).
  */

@@ -19,7 +19,9 @@ unsigned block_decoded_uops(const struct tact_block *block, bool with_microcode)
 
 enum block_source block_source_of(const struct tact_block *block)
 {
-	return block->mode == TACT_MODE_UNROLL ? BLOCK_FROM_MITE : block_loop_source(block);
+	return block->mode == TACT_MODE_UNROLL && block->arch->params.front_end
+		       ? BLOCK_FROM_MITE
+		       : block_loop_source(block);
 }
 
 unsigned block_extra_slots(const struct tact_block *block, size_t i)
@@ -116,6 +118,8 @@ enum block_source block_loop_source(const struct tact_block *block)
 
 	unsigned n = block_decoded_uops(block, false);
 
+	if (!p->front_end)
+		return BLOCK_FROM_ANYWHERE;
 	if (block->jcc_erratum)
 		return BLOCK_FROM_MITE;
 	/* Instructions have at most four uops from the decoders, so lines are at least half full.

@@ -174,11 +174,11 @@ static void find_fast_add(struct tact_block *block, const struct block_insn *bi)
 		origin = origin_of(block, &nodes[k], &ignored);
 		if (!origin || !(origin->lowered->attributes & TACT_INSN_FLOAT_ADD))
 			continue;
-		nodes[k].is_sooner = true;
+		nodes[k].sooner = 1;
 		for (struct block_node *n = &nodes[k];
 		     block->insns[n->producer].lowered->eliminated;) {
 			n = &block->nodes[block->insns[n->producer].first_node];
-			n->is_sooner = true;
+			n->sooner = 1;
 		}
 	}
 }
@@ -269,7 +269,7 @@ static void take_flags_soon(struct tact_block *block, const struct block_insn *b
 		if (bi->lowered->in[k].kind == VALUE_FLAGS && node->producer != BLOCK_NO_PRODUCER &&
 		    !block->insns[node->producer].flags_soon &&
 		    block->insns[node->producer].lowered->attributes & TACT_INSN_LOGICAL)
-			node->is_sooner = true;
+			node->sooner = 1;
 	}
 }
 
@@ -471,6 +471,8 @@ void block_depend(struct tact_block *block)
 		find_folded(block, &block->insns[i]);
 	if (block->arch->params.late_flags && !block->opt.paper)
 		find_late_flags(block);
+	if (block->arch->llvm)
+		block_take_advances(block);
 	connect_memory(block); /* and copies the nodes if it knows addresses better */
 	if (block->has_forwarding && block->arch->params.store_forward_early && !block->opt.paper)
 		block_mark_forwarding(block);

@@ -152,7 +152,7 @@ static int decode(struct tact_block *block, struct edit *e, struct tact_diag *di
 				    "not exactly one instruction");
 	if (status >= 0) {
 		e->insn.insn = &block->cache.entries[e->insn.entry];
-		e->insn.lowered = block_lowered_of(block, e->insn.entry);
+		e->insn.lowered = block_lowered_of(block, e->insn.entry, e->bytes);
 	}
 	if (status < 0 || !e->insn.lowered)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");

@@ -258,8 +258,8 @@ static void lower_turn(struct draft *d)
 		l->n_in = l->n_out = 0;
 }
 
-int block_lower(struct block_lowered *l, const struct tact_insn *insn, const struct tact_arch *arch,
-		struct tact_arena *arena)
+int block_lower(struct block_lowered *l, const struct tact_insn *insn, const uint8_t *code,
+		const struct tact_arch *arch, struct tact_arena *arena)
 {
 	const struct arch_record *r = arch_record_of(arch, insn->form);
 	struct draft d = {.l = l, .arch = arch, .insn = insn};
@@ -276,6 +276,8 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 	l->fused = l->mite = 1;
 	l->first_source = l->load_operand = TACT_REG_NONE;
 	l->ports = arch_no_ports;
+	if (arch->llvm && lower_by_facts(&d, code, insn->length, arena) < 0)
+		return -TACT_E_NOMEM;
 	if (r) {
 		l->known = true;
 		lower_outputs(&d);
@@ -288,6 +290,8 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const str
 		lower_renaming(&d);
 		lower_rmw(&d);
 		lower_merging(&d);
+	}
+	if (l->known) {
 		summarise(&d);
 		l->granules = (uint16_t)lower_count_granules(&d);
 		l->is_nop = insn->attributes & TACT_INSN_NOP;

@@ -250,8 +250,8 @@ static bool latency_of(const struct work *w, const struct block_insn *bi, unsign
 		*latency -= (unsigned)w->params->store_forward;
 	else if (l->in[k].kind == VALUE_ADDRESS)
 		*latency += bi->load_extra - (unsigned)bi->fast_load;
-	else if (node->is_sooner && *latency > 1)
-		--*latency;
+	else if (node->sooner)
+		*latency = block_sooner(l, *latency, node->sooner);
 	return true;
 }
 

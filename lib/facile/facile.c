@@ -80,7 +80,8 @@ static unsigned reasons_of(const struct tact_block *block)
 {
 	static const enum applies from[] = {[BLOCK_FROM_MITE] = FROM_MITE,
 					    [BLOCK_FROM_DSB] = FROM_DSB,
-					    [BLOCK_FROM_LSD] = FROM_LSD};
+					    [BLOCK_FROM_LSD] = FROM_LSD,
+					    [BLOCK_FROM_ANYWHERE] = ALWAYS};
 
 	return 1u << ALWAYS | 1u << from[block_source_of(block)] |
 	       (block->opt.paper ? 0 : 1u << BEYOND_PAPER);

@@ -152,8 +152,9 @@ static int convert_text(struct tact_input *in, const char *text, size_t size,
 	else
 		status = assemble(in, converted.data, converted.size, opt, &none, diag);
 	text_free(&converted);
-	in->description = in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)"
-								 : "assembly (AT&T syntax)";
+	in->description = !in->isa->assembler->weigh		   ? "assembly"
+			  : in->source.syntax == TACT_SYNTAX_INTEL ? "assembly (Intel syntax)"
+								   : "assembly (AT&T syntax)";
 	if (dialect == DIALECT_PERF)
 		in->description = "perf annotate";
 	return status;

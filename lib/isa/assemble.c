@@ -282,6 +282,8 @@ int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struc
 	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
 	int status;
 
+	if (source->assembler->assemble)
+		return source->assembler->assemble(source->text, source->size, image, size, diag);
 	status = open_memory(&run, "tact-text", &run.text);
 	if (status >= 0)
 		status = open_memory(&run, "tact-object", &run.object);

@@ -48,6 +48,11 @@ struct isa_assembler {
 	 * any): disassemblers print different encodings alike.
 	 */
 	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
+	/* Assembles in this process, instead of `program`; asm_assemble says what it returns.  NULL:
+	 * programs do it.
+	 */
+	int (*assemble)(const char *text, size_t text_size, uint8_t **image, size_t *size,
+			struct tact_diag *diag);
 	/* Words of other assemblers, separated by blanks: directives that choose the processor, and
 	 * instructions that take an address and do not access it.  NULL only for a set without Intel
 	 * syntax.

@@ -201,10 +201,30 @@ struct isa_native {
 	const struct isa_tracing *tracing; /* NULL: no program can be stepped through */
 };
 
+/* Numbers of Linux's calls that change what is in memory. */
+struct isa_calls {
+	unsigned mmap, munmap, mremap, execve, execveat;
+};
+
 /* What a call of the kernel is like.  Linux answers ISA_CALL_CLOCK in user mode on a real system,
  * though not under QEMU.  ISA_CALL_WAIT gives the CPU to others until something happens.
  */
 enum isa_call { ISA_CALL_USUAL, ISA_CALL_CLOCK, ISA_CALL_LIGHT, ISA_CALL_HEAVY, ISA_CALL_WAIT };
+
+/* Instructions that show which units of a CPU do what. */
+enum isa_example {
+	ISA_EXAMPLE_ALU,
+	ISA_EXAMPLE_VECTOR,
+	ISA_EXAMPLE_LOAD,
+	ISA_EXAMPLE_STORE,
+	ISA_EXAMPLE_BRANCH,
+	ISA_N_EXAMPLES
+};
+
+struct isa_example_code {
+	uint8_t bytes[TACT_MAX_INSN_BYTES];
+	uint8_t size;
+};
 
 struct tact_isa {
 	const char *name;  /* as in "isa = NAME" of an .arch file */
@@ -215,11 +235,19 @@ struct tact_isa {
 	uint8_t elf_class, elf_data; /* ELFCLASS64, ELFDATA2LSB, ... */
 	const char *elf_other;	     /* what a file of another class may be: "x32" */
 	const char *multiarch;	     /* Debian's: part of the path of libraries */
+	const char *debian;	     /* Debian's name of the machine, in names of packages */
 	const char *kernel_name;     /* `uname -m` */
 	const char *llvm_triple;
+	/* How LLVM's module finds the set, and CPUs of LLVM whose names those of its models are; NULL:
+	 * LLVM's models are not asked for it.
+	 */
+	const struct llvm_set_spec *llvm;
+	const char *llvm_models;
+	const struct isa_example_code *llvm_examples; /* by enum isa_example */
 	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
 	const char *qemu_target;
 	const char *qemu_cpu; /* for -cpu: gives the traces of a real CPU */
+	struct isa_calls calls;
 
 	const struct isa_native *native; /* NULL: this program was compiled for another set */
 

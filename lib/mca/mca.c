@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mca/mca.h"
+#include "mca/mca_facts.h"
 
 enum { DEFAULT_ITERATIONS = 100, MAX_ITERATIONS = 1000000 }; /* the former is llvm-mca's */
 
@@ -13,6 +14,7 @@ struct tact_mca {
 	struct tact_mca_options opt;
 	void *memory; /* owned */
 	size_t capacity;
+	struct mca_facts *facts; /* owned; for CPUs of LLVM, made when first asked for */
 };
 
 static int read_options(struct tact_mca_options *to, const struct tact_mca_options *from)
@@ -49,6 +51,7 @@ void tact_mca_destroy(struct tact_mca *machine)
 {
 	if (!machine)
 		return;
+	mca_facts_destroy(machine->facts);
 	FREE_ALL(machine->memory, machine);
 }
 
@@ -139,6 +142,11 @@ int tact_mca_estimate(struct tact_mca *machine, struct tact_block *block,
 	if (!machine || !block || !block->n_insns || !tact_can_fill(out) ||
 	    (params && params->arch->isa != block->arch->isa))
 		return -TACT_E_INVAL;
+	if (block->arch->llvm && !params) {
+		int status = mca_facts_estimate(&machine->facts, &machine->opt, block, &all);
+
+		return status < 0 ? status : tact_fill(out, &all, sizeof(all));
+	}
 	make_plan(&plan, &machine->opt, block);
 	if (tact_grow(&machine->memory, &machine->capacity, plan.size, 1) < 0)
 		return -TACT_E_NOMEM;

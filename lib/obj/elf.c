@@ -80,7 +80,12 @@ static int check_machine(const struct loader *load)
 		return tact_fail(load->diag, TACT_E_FORMAT,
 				 "ELF file for machine number %u; only %s code can be read",
 				 machine, isa_titles(titles, sizeof(titles)));
-	if (ident[EI_CLASS] != isa->elf_class || ident[EI_DATA] != isa->elf_data)
+	if (ident[EI_CLASS] == isa->elf_class && ident[EI_DATA] != isa->elf_data)
+		return tact_fail(load->diag, TACT_E_FORMAT,
+				 "%s-endian ELF file for %s; only %s-endian ones can be read",
+				 isa->elf_data == ELFDATA2LSB ? "big" : "little", isa->title,
+				 isa->elf_data == ELFDATA2LSB ? "little" : "big");
+	if (ident[EI_CLASS] != isa->elf_class)
 		return tact_fail(load->diag, TACT_E_FORMAT,
 				 "ELF file for %s, but not of %s-bit %s-endian form%s%s%s",
 				 isa->title, isa->elf_class == ELFCLASS64 ? "64" : "32",
@@ -313,11 +318,21 @@ static bool get_symbol(const struct loader *load, size_t i, Elf64_Sym *symbol, s
 	return *section < load->n_headers;
 }
 
+/* Tells whether a symbol marks where code and data begin, as the ELF specifications of Arm and RISC-V
+ * have it ($x, $d, $xrv64gc): it names nothing.
+ */
+static bool is_mark(const Elf64_Sym *symbol, const char *name)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_NOTYPE &&
+	       ELF64_ST_BIND(symbol->st_info) == STB_LOCAL && name[0] == '$';
+}
+
 static int add_symbol(struct loader *load, const GElf_Shdr *strings, size_t i)
 {
 	struct obj_file *obj = load->obj;
 	const struct obj_section *section;
 	struct obj_symbol *out;
+	const char *name;
 	Elf64_Sym symbol;
 	uint64_t offset;
 	size_t index;
@@ -335,9 +350,12 @@ static int add_symbol(struct loader *load, const GElf_Shdr *strings, size_t i)
 	if (tact_grow(&obj->symbols, &obj->symbols_capacity, obj->n_symbols + 1,
 		      sizeof(*obj->symbols)))
 		return tact_fail(load->diag, TACT_E_NOMEM, "out of memory");
-	out = &obj->symbols[obj->n_symbols];
+	name = get_string(load, strings, symbol.st_name);
+	if (!*name || is_mark(&symbol, name))
+		return 0;
+	out = &obj->symbols[obj->n_symbols++];
 	*out = (struct obj_symbol){
-		.name = get_string(load, strings, symbol.st_name),
+		.name = name,
 		.section = load->section_of[index] - 1,
 		.offset = (size_t)offset,
 		.size = (size_t)symbol.st_size,
@@ -348,8 +366,6 @@ static int add_symbol(struct loader *load, const GElf_Shdr *strings, size_t i)
 	};
 	if (out->size > section->size - out->offset)
 		out->size = section->size - out->offset;
-	if (*out->name)
-		obj->n_symbols++;
 	return 0;
 }
 

@@ -45,6 +45,6 @@ pmu_probe pmu_probe_paranoid, pmu_probe_cycles, pmu_probe_rdpmc, pmu_probe_lbr, 
 pmu_probe pmu_probe_hypervisor, pmu_probe_smt, pmu_probe_tsc, pmu_probe_frequency, pmu_probe_vector;
 pmu_probe pmu_probe_seccomp, pmu_probe_ptrace, pmu_probe_memfd, pmu_probe_fixed_map,
 	pmu_probe_mmap_min, pmu_probe_huge_pages;
-pmu_probe pmu_probe_qemu, pmu_probe_qemu_plugin, pmu_probe_llvm_mca, pmu_probe_as;
+pmu_probe pmu_probe_qemu, pmu_probe_qemu_plugin, pmu_probe_llvm_mca, pmu_probe_as, pmu_probe_llvm;
 
 #endif /* PMU_PMU_H */

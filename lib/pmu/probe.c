@@ -99,6 +99,9 @@ static const struct row rows[TACT_N_CHECKS] = {
 	[TACT_CHECK_AS] = {"as", "GNU as", pmu_probe_as, false,
 			   "assembly text cannot be read; hex and object files can",
 			   "apt-get install binutils"},
+	[TACT_CHECK_LLVM] = {"llvm", "models of LLVM", pmu_probe_llvm, false,
+			     "no AArch64, no RISC-V, and no CPU by LLVM's model",
+			     "apt-get install g++ llvm-22-dev (or llvm-19-dev), then make"},
 };
 /* clang-format on */
 

@@ -13,6 +13,7 @@
 #include "base/process.h"
 #include "isa/isa.h"
 #include "pmu/pmu.h"
+#include "llvm/llvm.h"
 
 enum { TOOL_MS = 5000, ANSWER = 16384 };
 
@@ -145,4 +146,13 @@ enum tact_check_state pmu_probe_llvm_mca(char *found, size_t size)
 enum tact_check_state pmu_probe_as(char *found, size_t size)
 {
 	return ask_version("as", "GNU", found, size);
+}
+
+enum tact_check_state pmu_probe_llvm(char *found, size_t size)
+{
+	const struct llvm_api *api = llvm_module(NULL);
+
+	snprintf(found, size, "%s%s", api ? "LLVM " : "tact_llvm.so was not found",
+		 api ? api->llvm_version : "");
+	return api ? TACT_CHECK_GOOD : TACT_CHECK_MISSING;
 }

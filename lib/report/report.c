@@ -70,6 +70,59 @@ static void add_names(struct text *out, const char *title, struct text *names, s
 	text_free(names);
 }
 
+static bool is_unmeasured_alike(const struct tact_result *a, const struct tact_result *b)
+{
+	const char *x, *y;
+	size_t i = 0;
+
+	do {
+		x = tact_result_unmeasured(a, i);
+		y = tact_result_unmeasured(b, i++);
+	} while (x && y && !strcmp(x, y));
+	return !x && !y;
+}
+
+/* Is this the first result of its CPU among those that are like the k-th? */
+static bool is_first_alike(const struct tact_result *const *results, size_t k, size_t i)
+{
+	if (!is_unmeasured_alike(results[k], results[i]))
+		return false;
+	for (size_t j = 0; j < i; j++)
+		if (!strcmp(results[j]->info.arch, results[i]->info.arch))
+			return false;
+	return true;
+}
+
+/* What was never measured of the k-th CPU, unless one before it has the same list; the CPUs of that
+ * list, unless it is that of all.
+ */
+static void add_unmeasured(struct text *out, const struct tact_result *const *results, size_t n,
+			   size_t k, size_t width)
+{
+	struct text names = {0};
+	const char *name;
+	bool are_all = true, is_first = true;
+
+	for (size_t j = 0; j < n; j++) {
+		const bool alike = is_unmeasured_alike(results[k], results[j]);
+
+		are_all &= alike;
+		is_first &= !alike || j >= k;
+	}
+	if (!is_first)
+		return;
+	for (size_t i = 0; (name = tact_result_unmeasured(results[k], i)); i++)
+		text_printf(&names, "%s%s", i ? ", " : "", name);
+	if (names.size && !are_all) {
+		for (size_t i = k; i < n; i++)
+			if (is_first_alike(results, k, i))
+				text_printf(&names, "%s%s", i > k ? ", " : " (",
+					    results[i]->info.arch);
+		text_add(&names, ")");
+	}
+	add_names(out, "Not measured:", &names, width);
+}
+
 void report_left_out(struct text *out, const struct tact_result *const *results, size_t n,
 		     size_t width)
 {
@@ -93,18 +146,9 @@ void report_left_out(struct text *out, const struct tact_result *const *results,
 		}
 	}
 	add_names(out, "Not modelled:", &names, width);
-	for (size_t k = 0; k < n; k++) {
-		char title[40] = "Not measured:";
-
-		if (k && !strcmp(results[k]->info.arch, results[0]->info.arch))
-			continue;
-		if (n > 1)
-			snprintf(title, sizeof(title),
-				 "Not measured, %.16s:", results[k]->info.arch);
-		for (size_t i = 0; (name = tact_result_unmeasured(results[k], i)); i++)
-			text_printf(&names, "%s%s", i ? ", " : "", name);
-		add_names(out, title, &names, width);
-	}
+	for (size_t k = 0; k < n; k++)
+		if (!k || strcmp(results[k]->info.arch, results[0]->info.arch) != 0)
+			add_unmeasured(out, results, n, k, width);
 }
 
 void report_count(struct text *out, double value, int width)

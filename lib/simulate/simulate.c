@@ -95,6 +95,14 @@ static void find_bound(const struct tact_prediction *bounds, struct sim_run_opti
 	}
 }
 
+/* The pipeline keeps its bounds: a mean over too few iterations may miss them by a little. */
+static void keep_bound(struct sim_result *result, double bound)
+{
+	if (result->is_known && !result->repeats && bound > result->cycles_per_iteration &&
+	    bound <= result->cycles_per_iteration + result->uncertainty)
+		result->cycles_per_iteration = bound;
+}
+
 static int run(struct tact_simulator *simulator, struct tact_block *block,
 	       const struct tact_sim_options *opt)
 {
@@ -113,7 +121,11 @@ static int run(struct tact_simulator *simulator, struct tact_block *block,
 		      SIM_STATS * simulator->program.n_insns, sizeof(*simulator->stats)) < 0)
 		return -TACT_E_NOMEM;
 	options.stats = simulator->stats;
-	return sim_run(&simulator->state, block, &simulator->program, &options, &simulator->result);
+	status = sim_run(&simulator->state, block, &simulator->program, &options,
+			 &simulator->result);
+	if (status >= 0)
+		keep_bound(&simulator->result, options.bound);
+	return status;
 }
 
 static void describe(const struct tact_simulator *simulator, const struct tact_block *block,
@@ -146,7 +158,8 @@ static void remember(struct tact_simulator *simulator, const struct tact_block *
 {
 	static const enum tact_uop_source sources[] = {[BLOCK_FROM_MITE] = TACT_SOURCE_MITE,
 						       [BLOCK_FROM_LSD] = TACT_SOURCE_LSD,
-						       [BLOCK_FROM_DSB] = TACT_SOURCE_DSB};
+						       [BLOCK_FROM_DSB] = TACT_SOURCE_DSB,
+						       [BLOCK_FROM_ANYWHERE] = TACT_SOURCE_DSB};
 	const struct sim_result *result = &simulator->result;
 
 	simulator->source = sources[block_not_from_lsd(block, block_source_of(block))];
@@ -187,6 +200,8 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 	    tact_read_options(&options, sizeof(options), opt) < 0)
 		return -TACT_E_INVAL;
 	simulator->has_figure = false;
+	if (block->arch->params.in_order)
+		return -TACT_E_NOT_MODELLED;
 	simulator->bounds.size = sizeof(simulator->bounds);
 	status = tact_predict(block, &bounds, &simulator->bounds);
 	if (status >= 0)

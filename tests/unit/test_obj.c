@@ -318,11 +318,11 @@ TEST(test_headers)
 {
 	Elf64_Ehdr header = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
 			     .e_type = ET_REL,
-			     .e_machine = EM_AARCH64,
+			     .e_machine = EM_PPC64,
 			     .e_version = EV_CURRENT,
 			     .e_ehsize = sizeof(header)};
 
-	expect_header(header, "AArch64");
+	expect_header(header, "PowerPC 64");
 	header.e_machine = EM_ARM;
 	expect_header(header, "ELF file for ARM;");
 	header.e_machine = 0x1234;
@@ -340,6 +340,11 @@ TEST(test_headers)
 	expect_header(header, "section headers of 1 bytes");
 	header.e_ident[EI_CLASS] = ELFCLASS32;
 	expect_header(header, "x32");
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2MSB;
+	header.e_machine = EM_AARCH64 << 8;
+	expect_header(header, "big-endian ELF file for AArch64");
+	header.e_ident[EI_CLASS] = ELFCLASS32;
 	header.e_ident[EI_DATA] = ELFDATA2MSB;
 	header.e_machine = EM_PPC64 << 8;
 	expect_header(header, "PowerPC 64");

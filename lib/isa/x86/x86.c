@@ -7,6 +7,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "llvm/llvm_wire.h"
+
 static const char *const register_names[X86_N_REGS] = {
 	"rax",	 "rcx",	  "rdx",   "rbx",   "rsp",   "rbp",   "rsi",   "rdi",	"r8",
 	"r9",	 "r10",	  "r11",   "r12",   "r13",   "r14",   "r15",   "xmm0",	"xmm1",
@@ -38,6 +40,41 @@ static const struct isa_carrier long_nop = {
 	.back = "(%rax,%rax)",
 };
 
+/* clang-format off: a row of eight registers */
+static const char *const llvm_registers[X86_N_REGS] = {
+	"RAX",	 "RCX",	  "RDX",   "RBX",   "RSP",   "RBP",   "RSI",   "RDI",	"R8",
+	"R9",	 "R10",	  "R11",   "R12",   "R13",   "R14",   "R15",   "ZMM0",	"ZMM1",
+	"ZMM2",	 "ZMM3",  "ZMM4",  "ZMM5",  "ZMM6",  "ZMM7",  "ZMM8",  "ZMM9",	"ZMM10",
+	"ZMM11", "ZMM12", "ZMM13", "ZMM14", "ZMM15", "ZMM16", "ZMM17", "ZMM18", "ZMM19",
+	"ZMM20", "ZMM21", "ZMM22", "ZMM23", "ZMM24", "ZMM25", "ZMM26", "ZMM27", "ZMM28",
+	"ZMM29", "ZMM30", "ZMM31", "K0",    "K1",    "K2",    "K3",    "K4",	"K5",
+	"K6",	 "K7",	  "MM0",   "MM1",   "MM2",   "MM3",   "MM4",   "MM5",	"MM6",
+	"MM7",	 "ST0",	  "ST1",   "ST2",   "ST3",   "ST4",   "ST5",   "ST6",	"ST7",
+	"ES",	 "CS",	  "SS",	   "DS",    "FS",    "GS",    "",      "",	"",
+};
+/* clang-format on */
+
+/* Both groups of flags are one register there. */
+static const char *const llvm_flags[] = {"EFLAGS", "EFLAGS"};
+
+static const struct llvm_set_spec llvm_spec = {
+	.size = sizeof(llvm_spec),
+	.triple = "x86_64-unknown-linux-gnu",
+	.features = "",
+	.registers = llvm_registers,
+	.n_registers = X86_N_REGS,
+	.flags = llvm_flags,
+	.n_flags = ARRAY_SIZE(llvm_flags),
+};
+
+static const struct isa_example_code llvm_examples[ISA_N_EXAMPLES] = {
+	[ISA_EXAMPLE_ALU] = {{0x48, 0x01, 0xd0}, 3},	      /* add rax, rdx */
+	[ISA_EXAMPLE_VECTOR] = {{0x66, 0x0f, 0xfe, 0xc1}, 4}, /* paddd xmm0, xmm1 */
+	[ISA_EXAMPLE_LOAD] = {{0x48, 0x8b, 0x03}, 3},	      /* mov rax, [rbx] */
+	[ISA_EXAMPLE_STORE] = {{0x48, 0x89, 0x03}, 3},	      /* mov [rbx], rax */
+	[ISA_EXAMPLE_BRANCH] = {{0xeb, 0xfe}, 2},	      /* jmp . */
+};
+
 static unsigned relocated_bytes(unsigned type)
 {
 	return type == R_X86_64_PC32 || type == R_X86_64_PLT32 ? 4 : 0;
@@ -59,11 +96,19 @@ const struct tact_isa isa_x86 = {
 	.elf_data = ELFDATA2LSB,
 	.elf_other = "x32",
 	.multiarch = "x86_64-linux-gnu",
+	.debian = "amd64",
 	.kernel_name = "x86_64",
 	.llvm_triple = "x86_64",
+	.llvm = &llvm_spec,
+	.llvm_models =
+		"atom slm bdver2 btver2 sandybridge haswell broadwell skylake skylake-avx512 "
+		"icelake-server alderlake sapphirerapids lunarlake znver1 znver2 znver3 znver4",
+	.llvm_examples = llvm_examples,
 	.qemu = "qemu-x86_64",
 	.qemu_target = "x86_64",
 	.qemu_cpu = "max,-erms",
+	/* arch/x86/entry/syscalls/syscall_64.tbl of Linux */
+	.calls = {.mmap = 9, .munmap = 11, .mremap = 25, .execve = 59, .execveat = 322},
 	.registers = {.n = X86_N_REGS,
 		      .n_general = 16,
 		      .first_vector = X86_REG_VEC0,

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * CPUs of which LLVM has a model: parameters from it, and facts of each instruction from its bytes.
+ */
+#ifndef TACT_ARCH_LLVM_H
+#define TACT_ARCH_LLVM_H
+
+#include "arch/arch.h"
+#include "llvm/llvm_wire.h"
+
+/* What LLVM says of a CPU, and how to ask for more. */
+struct arch_llvm {
+	const struct llvm_api *api;
+	struct llvm_set *set;
+	struct llvm_cpu *cpu;
+	const struct llvm_cpu_info *info;
+	/* Each unit is a port: those of resource r begin with first_port[r]; a unit beyond the last port
+	 * has none.
+	 */
+	uint8_t first_port[LLVM_MAX_KINDS];
+	uint32_t ports_of[LLVM_MAX_KINDS]; /* of a resource, or of all members of a group */
+};
+
+/* Finds a CPU by LLVM's name of it, as "llvm:znver4" if the set has CPUs of its own; it lives as long
+ * as the program.  NULL: LLVM does not know it, or the module is not there.
+ */
+const struct tact_arch *arch_llvm_find(const char *name);
+
+/* Fills the facts of the instructions of some code; returns how many there are, or -TACT_E_DECODE. */
+static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *code, size_t size,
+				  struct llvm_facts *out, size_t max)
+{
+	return llvm->api->facts(llvm->cpu, code, size, out, max);
+}
+
+/* The number of a resource, from its mask. */
+static inline unsigned arch_llvm_index(uint64_t mask)
+{
+	return 63u - (unsigned)__builtin_clzll(mask);
+}
+
+#endif /* TACT_ARCH_LLVM_H */

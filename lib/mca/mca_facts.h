@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The whole machine of llvm-mca, on the facts of LLVM's models: units in groups, buffers, queues of
+ * loads and stores, dispatch groups, forwarding by pair of instructions; out of order and in order.
+ * The plain machine of mca.h has one cost for each form; this one is for CPUs whose facts come from
+ * LLVM, where it does what llvm-mca does (documentation of llvm-mca, "How LLVM-MCA works").
+ *
+ *   mca_facts.c   a block becomes code; one block repeated
+ *   mca_units.c   units, groups and buffers: which one an instruction gets
+ *   mca_order.c   the order of loads and stores
+ *   mca_window.c  out of order: dispatch, issue, retire
+ *   mca_line.c    in order
+ */
+#ifndef TACT_MCA_FACTS_H
+#define TACT_MCA_FACTS_H
+
+#include "arch/arch_llvm.h"
+#include "mca/mca.h"
+
+/* ---- code ---- */
+
+/* A register as LLVM numbers it; a part of one has a number of its own. */
+struct facts_read {
+	uint32_t first_key;
+	uint16_t n_keys;
+	uint16_t n_advances;
+	const struct llvm_advance *advances;
+};
+
+struct facts_write {
+	uint32_t first_key;
+	uint16_t n_keys;
+	uint16_t latency, write_id;
+};
+
+struct facts_insn {
+	const struct llvm_facts *facts;
+	uint32_t first_read, first_write;
+	uint16_t n_reads, n_writes;
+	uint16_t latency; /* until it has executed */
+};
+
+struct facts_code {
+	struct llvm_facts *facts; /* owned, as all arrays here */
+	struct facts_insn *insns;
+	struct facts_read *reads;
+	struct facts_write *writes;
+	uint16_t *keys;
+	size_t n_insns, n_reads, n_writes, n_keys, n_known;
+	size_t facts_capacity, insns_capacity, reads_capacity, writes_capacity, keys_capacity;
+	unsigned key_limit; /* all keys are below */
+};
+
+/* ---- units ---- */
+
+struct facts_unit {
+	uint64_t mask;		/* its own bit, the highest, and those of its members */
+	uint64_t size;		/* bits of its units, or of its members */
+	uint64_t ready;		/* of these */
+	uint64_t next, removed; /* which of several comes next: see mca_units.c */
+	uint64_t users;		/* groups that it is a member of */
+	unsigned n_units;
+	unsigned free_slots;
+	int buffer_size;
+	bool is_group, is_reserved;
+};
+
+/* A unit that is busy, or a group that is reserved. */
+struct facts_busy {
+	uint64_t unit, part;
+	unsigned cycles;
+};
+
+enum { FACTS_MAX_BUSY = 256 };
+
+struct facts_units {
+	struct facts_unit unit[LLVM_MAX_KINDS];
+	uint64_t all_units, reserved_groups, full_buffers, reserved_buffers;
+	struct facts_busy busy[FACTS_MAX_BUSY];
+	unsigned n_busy;
+};
+
+void units_init(struct facts_units *u, const struct llvm_cpu_info *info);
+void units_cycle(struct facts_units *u);
+bool units_are_free(const struct facts_units *u, const struct llvm_facts *facts);
+void units_issue(struct facts_units *u, const struct llvm_facts *facts);
+bool units_have_room(const struct facts_units *u, uint64_t buffers);
+void units_take_room(struct facts_units *u, uint64_t buffers);
+void units_leave_room(struct facts_units *u, uint64_t buffers);
+
+/* ---- loads and stores ---- */
+
+enum { ORDER_GROUPS = 4096, ORDER_LINKS = 8192 };
+
+/* Instructions that wait for the same others: a store, or loads with no store between. */
+struct order_group {
+	uint32_t id;
+	uint16_t n_before, n_before_started, n_before_done; /* groups that it waits for */
+	uint16_t n_insns, n_started, n_done;
+	uint16_t links; /* 1 + the first of those that wait for it */
+};
+
+struct order_link {
+	uint16_t next;
+	bool is_data; /* waits until it is executed, not only issued */
+	uint32_t group;
+};
+
+struct facts_order {
+	bool has_aliases;
+	unsigned load_queue, store_queue, n_loads, n_stores;	    /* 0: no limit */
+	uint32_t next_id, load, load_barrier, store, store_barrier; /* current groups; 0: none */
+	struct order_group groups[ORDER_GROUPS];		    /* by id */
+	struct order_link links[ORDER_LINKS];
+	uint16_t free_link, used_links;
+};
+
+void order_init(struct facts_order *o, const struct llvm_cpu_info *info, bool has_aliases);
+bool order_has_room(const struct facts_order *o, const struct llvm_facts *facts);
+uint32_t order_dispatch(struct facts_order *o, const struct llvm_facts *facts); /* its group */
+bool order_is_ready(const struct facts_order *o, uint32_t group);
+void order_start(struct facts_order *o, uint32_t group);
+void order_finish(struct facts_order *o, uint32_t group);
+void order_retire(struct facts_order *o, const struct llvm_facts *facts);
+
+/* ---- machines ---- */
+
+enum {
+	FACTS_FLIGHTS = 4096, /* in flight, and for a while after; a power of two */
+	FACTS_LINKS = 16384,
+	FACTS_NEVER = 0x3fffffff
+};
+
+/* What writes a register last. */
+struct facts_writer {
+	uint32_t number; /* 1 + that of the instruction; 0: nobody */
+	uint32_t write;
+};
+
+struct facts_flight {
+	const struct facts_insn *insn;
+	uint32_t number, group;
+	int32_t issued, ready; /* cycles; `ready` counts when nothing is missing */
+	uint32_t waiters;      /* 1 + the first link */
+	uint16_t missing;      /* operands whose producer has not issued */
+	uint16_t n_users, entries;
+	bool is_executed;
+};
+
+struct facts_link {
+	uint32_t next, consumer, write;
+	int32_t advance;
+};
+
+struct facts_machine {
+	const struct llvm_cpu_info *info;
+	const struct facts_code *code;
+	struct facts_units units;
+	struct facts_order order;
+	int32_t now;
+	uint32_t head, tail; /* numbers of the oldest in flight and of the next one */
+	uint32_t limit;	     /* number of instructions to run */
+	uint32_t marked;
+	int32_t marked_at, ended_at;
+	unsigned entries, carried, free_entries;
+	struct facts_flight flights[FACTS_FLIGHTS];
+	struct facts_link links[FACTS_LINKS];
+	uint32_t free_link, used_links;
+	uint32_t waiting[FACTS_FLIGHTS], running[FACTS_FLIGHTS]; /* numbers */
+	unsigned n_waiting, n_running;
+	struct facts_writer *writers; /* owned; by key */
+	size_t writers_capacity;
+};
+
+/* Returns the cycles by which a read comes after its producer has issued. */
+static inline int facts_delay(const struct facts_read *read, const struct facts_write *write)
+{
+	int advance = 0;
+
+	for (unsigned i = 0; i < read->n_advances; i++)
+		if (!read->advances[i].write_id || read->advances[i].write_id == write->write_id) {
+			advance = read->advances[i].cycles;
+			break;
+		}
+	return advance;
+}
+
+static inline struct facts_flight *facts_flight(struct facts_machine *m, uint32_t number)
+{
+	return &m->flights[number % FACTS_FLIGHTS];
+}
+
+/* Runs `limit` instructions, the code again and again; fills ended_at and marked_at. */
+void facts_run_window(struct facts_machine *m);
+void facts_run_line(struct facts_machine *m);
+
+/* Notes in `writers` what an instruction writes. */
+void facts_note_writes(struct facts_machine *m, const struct facts_insn *insn, uint32_t number);
+
+/* One block repeated.  Returns 0 or -TACT_E_NOMEM, -TACT_E_DECODE, -TACT_E_LIMIT. */
+struct mca_facts;
+int mca_facts_estimate(struct mca_facts **owned, const struct tact_mca_options *opt,
+		       const struct tact_block *block, struct tact_mca_result *out);
+void mca_facts_destroy(struct mca_facts *facts);
+
+#endif /* TACT_MCA_FACTS_H */

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Out of order, as llvm-mca's stages do it.  A cycle begins with retirement, then what has executed,
+ * then issue, and ends with dispatch.
+ */
+#include <string.h>
+
+#include "mca/mca_facts.h"
+
+/* ---- waiting for operands ---- */
+
+static void set_ready(struct facts_flight *f, int32_t cycle)
+{
+	if (cycle > f->ready)
+		f->ready = cycle;
+}
+
+/* `f` reads what `w` of `producer` writes. */
+static void connect(struct facts_machine *m, struct facts_flight *f, struct facts_flight *producer,
+		    const struct facts_read *read, uint32_t write)
+{
+	const struct facts_write *w = &m->code->writes[write];
+	const int advance = facts_delay(read, w);
+	uint32_t link;
+
+	if (producer->issued != FACTS_NEVER) {
+		int32_t left = producer->issued + w->latency - m->now;
+
+		/* What has executed counts down no further. */
+		if (producer->is_executed)
+			left = (int32_t)w->latency - producer->insn->latency;
+		left -= advance;
+		set_ready(f, m->now + (left > 0 ? left : 0));
+		return;
+	}
+	link = m->free_link;
+	if (link)
+		m->free_link = m->links[link - 1].next;
+	else if (m->used_links < FACTS_LINKS)
+		link = ++m->used_links;
+	else
+		return;
+	m->links[link - 1] = (struct facts_link){producer->waiters, f->number, write, advance};
+	producer->waiters = link;
+	producer->n_users++;
+	f->missing++;
+}
+
+/* A register that was written by what has retired may still come late (a negative advance). */
+static void connect_retired(struct facts_machine *m, struct facts_flight *f,
+			    const struct facts_flight *producer, const struct facts_read *read,
+			    uint32_t write)
+{
+	const int late = -facts_delay(read, &m->code->writes[write]);
+	const int32_t elapsed = m->now - (producer->issued + producer->insn->latency);
+
+	if (late > elapsed)
+		set_ready(f, m->now + late - elapsed);
+}
+
+static void read_operand(struct facts_machine *m, struct facts_flight *f,
+			 const struct facts_read *read)
+{
+	struct facts_writer seen[32];
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < read->n_keys; k++) {
+		const struct facts_writer w = m->writers[m->code->keys[read->first_key + k]];
+		struct facts_flight *producer = facts_flight(m, w.number - 1);
+		unsigned i = 0;
+
+		if (!w.number || producer->number != w.number - 1)
+			continue;
+		while (i < n && (seen[i].number != w.number || seen[i].write != w.write))
+			i++;
+		if (i < n)
+			continue;
+		if (n < ARRAY_SIZE(seen))
+			seen[n++] = w;
+		if (w.number - 1 < m->head)
+			connect_retired(m, f, producer, read, w.write);
+		else
+			connect(m, f, producer, read, w.write);
+	}
+}
+
+void facts_note_writes(struct facts_machine *m, const struct facts_insn *insn, uint32_t number)
+{
+	for (unsigned i = 0; i < insn->n_writes; i++) {
+		const uint32_t write = insn->first_write + i;
+		const struct facts_write *w = &m->code->writes[write];
+		const struct facts_writer *own = &m->writers[m->code->keys[w->first_key]];
+
+		/* Of several results in one register, the slowest counts. */
+		if (own->number == number + 1 && m->code->writes[own->write].latency > w->latency)
+			continue;
+		for (unsigned k = 0; k < w->n_keys; k++)
+			m->writers[m->code->keys[w->first_key + k]] =
+				(struct facts_writer){number + 1, write};
+	}
+}
+
+/* ---- issue ---- */
+
+static bool has_order(const struct facts_flight *f)
+{
+	return f->insn->facts->loads || f->insn->facts->stores;
+}
+
+static void finish(struct facts_machine *m, struct facts_flight *f)
+{
+	f->is_executed = true;
+	if (has_order(f))
+		order_finish(&m->order, f->group);
+}
+
+static void tell_waiters(struct facts_machine *m, struct facts_flight *f)
+{
+	uint32_t next;
+
+	for (uint32_t link = f->waiters; link; link = next) {
+		struct facts_link *l = &m->links[link - 1];
+		struct facts_flight *consumer = facts_flight(m, l->consumer);
+		const int32_t left = (int32_t)m->code->writes[l->write].latency - l->advance;
+
+		set_ready(consumer, m->now + (left > 0 ? left : 0));
+		consumer->missing--;
+		next = l->next;
+		l->next = m->free_link;
+		m->free_link = link;
+	}
+	f->waiters = 0;
+}
+
+static void issue(struct facts_machine *m, struct facts_flight *f)
+{
+	units_leave_room(&m->units, f->insn->facts->buffers);
+	units_issue(&m->units, f->insn->facts);
+	f->issued = m->now;
+	tell_waiters(m, f);
+	if (has_order(f))
+		order_start(&m->order, f->group);
+	if (f->insn->latency)
+		m->running[m->n_running++] = f->number;
+	else
+		finish(m, f);
+}
+
+static bool is_ready(const struct facts_machine *m, const struct facts_flight *f)
+{
+	return !f->missing && f->ready <= m->now &&
+	       (!has_order(f) || order_is_ready(&m->order, f->group));
+}
+
+/* Old ones come first, and those that many wait for. */
+static int64_t rank_of(const struct facts_flight *f)
+{
+	return (int64_t)f->number - f->n_users;
+}
+
+static bool comes_before(const struct facts_flight *a, const struct facts_flight *b)
+{
+	if (rank_of(a) != rank_of(b))
+		return rank_of(a) < rank_of(b);
+	return a->number < b->number;
+}
+
+/* Returns the place in `waiting` of what is issued next, or n_waiting. */
+static unsigned select_next(struct facts_machine *m)
+{
+	unsigned best = m->n_waiting;
+
+	for (unsigned i = 0; i < m->n_waiting; i++) {
+		const struct facts_flight *f = facts_flight(m, m->waiting[i]);
+
+		if (!is_ready(m, f))
+			continue;
+		if (best < m->n_waiting && !comes_before(f, facts_flight(m, m->waiting[best])))
+			continue;
+		if (units_are_free(&m->units, f->insn->facts))
+			best = i;
+	}
+	return best;
+}
+
+static void issue_stage(struct facts_machine *m)
+{
+	unsigned i, kept = 0;
+
+	units_cycle(&m->units);
+	for (i = 0; i < m->n_running; i++) {
+		struct facts_flight *f = facts_flight(m, m->running[i]);
+
+		if (f->issued + f->insn->latency > m->now)
+			m->running[kept++] = f->number;
+		else
+			finish(m, f);
+	}
+	m->n_running = kept;
+	while ((i = select_next(m)) < m->n_waiting) {
+		struct facts_flight *f = facts_flight(m, m->waiting[i]);
+
+		m->waiting[i] = m->waiting[--m->n_waiting];
+		issue(m, f);
+	}
+}
+
+/* ---- retirement and dispatch ---- */
+
+static void retire_stage(struct facts_machine *m)
+{
+	unsigned n = 0;
+
+	while (m->head < m->tail && (!m->info->retire_width || n < m->info->retire_width)) {
+		const struct facts_flight *f = facts_flight(m, m->head);
+
+		if (!f->is_executed)
+			return;
+		if (has_order(f))
+			order_retire(&m->order, f->insn->facts);
+		m->free_entries += f->entries;
+		m->ended_at = m->now;
+		if (m->head == m->marked)
+			m->marked_at = m->now;
+		m->head++;
+		n++;
+	}
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+	return a < b ? a : b;
+}
+
+static bool can_dispatch(const struct facts_machine *m, const struct llvm_facts *facts)
+{
+	const unsigned width = m->info->issue_width, needed = least(facts->micro_ops, width),
+		       entries = least(facts->micro_ops, m->info->reorder_buffer);
+
+	return m->entries && needed <= m->entries &&
+	       (!facts->begins_group || m->entries == width) &&
+	       m->free_entries >= (entries ? entries : 1) &&
+	       units_have_room(&m->units, facts->buffers) && order_has_room(&m->order, facts) &&
+	       m->tail - m->head < FACTS_FLIGHTS / 2;
+}
+
+static void take_slots(struct facts_machine *m, const struct llvm_facts *facts)
+{
+	const unsigned width = m->info->issue_width;
+
+	if (facts->micro_ops > width) {
+		m->entries = 0;
+		m->carried = facts->micro_ops - width;
+	} else {
+		m->entries -= facts->micro_ops;
+	}
+	if (facts->ends_group)
+		m->entries = 0;
+}
+
+static void dispatch(struct facts_machine *m, const struct facts_insn *insn)
+{
+	struct facts_flight *f = facts_flight(m, m->tail);
+	const unsigned entries = least(insn->facts->micro_ops, m->info->reorder_buffer);
+
+	*f = (struct facts_flight){.insn = insn,
+				   .number = m->tail,
+				   .issued = FACTS_NEVER,
+				   .ready = m->now,
+				   .entries = (uint16_t)(entries ? entries : 1)};
+	take_slots(m, insn->facts);
+	for (unsigned i = 0; i < insn->n_reads; i++)
+		read_operand(m, f, &m->code->reads[insn->first_read + i]);
+	facts_note_writes(m, insn, f->number);
+	m->free_entries -= f->entries;
+	m->tail++;
+	units_take_room(&m->units, insn->facts->buffers);
+	if (has_order(f))
+		f->group = order_dispatch(&m->order, insn->facts);
+	if (insn->facts->must_issue && is_ready(m, f))
+		issue(m, f);
+	else
+		m->waiting[m->n_waiting++] = f->number;
+}
+
+static void begin_dispatch(struct facts_machine *m)
+{
+	const unsigned width = m->info->issue_width;
+	const unsigned carried = least(m->carried, width);
+
+	m->entries = width - carried;
+	m->carried -= carried;
+}
+
+void facts_run_window(struct facts_machine *m)
+{
+	for (m->now = 0; m->head < m->limit; m->now++) {
+		retire_stage(m);
+		issue_stage(m);
+		begin_dispatch(m);
+		while (m->tail < m->limit) {
+			const struct facts_insn *insn = &m->code->insns[m->tail % m->code->n_insns];
+
+			if (!can_dispatch(m, insn->facts))
+				break;
+			dispatch(m, insn);
+		}
+	}
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Bytes as code of the sets that LLVM decodes, on the CPU that the first byte picks: scanned, loaded,
+ * printed, predicted and run on the machines.  Bytes that begin with a letter are assembly text as
+ * well.  Nothing to do where the module was not built.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tact/tact.h>
+
+#include "isa/assemble.h"
+#include "isa/isa.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define MUST(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* It is built two folders above. */
+static bool load_module(void)
+{
+	char path[PATH_MAX], module[PATH_MAX + 32];
+	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	if (!strrchr(path, '/'))
+		return false;
+	*strrchr(path, '/') = '\0';
+	snprintf(module, sizeof(module), "%s/../../tact_llvm.so", path);
+	return dlopen(module, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != NULL;
+}
+
+static void try_text(const struct tact_isa *isa, const uint8_t *data, size_t size)
+{
+	struct asm_source source;
+	struct tact_diag diag = {0};
+	uint8_t *image = NULL;
+	size_t image_size;
+
+	if (asm_source_create(&source, isa, (const char *)data, size, TACT_SYNTAX_AUTO, &diag) < 0)
+		return;
+	if (asm_assemble(&source, &image, &image_size, &diag) >= 0)
+		free(image);
+	else
+		MUST(diag.text[0]);
+	asm_source_destroy(&source);
+}
+
+static void try_walk(const struct tact_isa *isa, const uint8_t *data, size_t size)
+{
+	struct isa_step steps[8];
+	const size_t n = isa->scan(steps, 8, data, size);
+	size_t at = 0;
+
+	MUST(n <= 8 && (n || !size));
+	for (size_t i = 0; i < n; i++) {
+		char text[96];
+
+		MUST(steps[i].length && at + steps[i].length <= size);
+		if (steps[i].is_valid)
+			MUST(tact_isa_format(isa, data + at, size - at, 0, text, sizeof(text)) > 0);
+		at += steps[i].length;
+	}
+}
+
+static void try_models(struct tact_block *block)
+{
+	const struct tact_mca_options few = {.size = sizeof(few), .iterations = 5};
+	struct tact_prediction p = TACT_PREDICTION_INIT;
+	struct tact_mca_result r = TACT_MCA_RESULT_INIT;
+	struct tact_mca *machine;
+
+	MUST(tact_predict(block, NULL, &p) == 0);
+	MUST(isfinite(p.cycles_per_iteration) && p.cycles_per_iteration >= 0);
+	MUST(tact_mca_create(&machine, &few, NULL) == 0);
+	MUST(tact_mca_estimate(machine, block, &r) == 0);
+	MUST(r.cycles_per_iteration > 0 && r.coverage >= 0 && r.coverage <= 1);
+	tact_mca_destroy(machine);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const cpus[] = {"cortex-a57", "cortex-a55",	"neoverse-v2", "a64fx",
+					   "sifive-u74", "sifive-p670", "spacemit-x60"};
+	const struct tact_arch *arch;
+	struct tact_block *block;
+	struct tact_diag diag;
+	int status;
+
+	if (!size || !load_module())
+		return 0;
+	arch = tact_arch_find(cpus[*data % (sizeof(cpus) / sizeof(cpus[0]))]);
+	MUST(arch);
+	data++;
+	size--;
+	if (size && isalpha(*data))
+		try_text(tact_arch_isa(arch), data, size);
+	try_walk(tact_arch_isa(arch), data, size);
+	MUST(tact_block_create(&block, arch, NULL, &diag) == 0);
+	status = tact_block_load(block, data, size, &diag);
+	if (status >= 0)
+		try_models(block);
+	else
+		MUST(status == -TACT_E_DECODE || status == -TACT_E_INVAL ||
+		     status == -TACT_E_LIMIT);
+	tact_block_destroy(block);
+	return 0;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The module: what it says of instructions and CPUs, and that nothing that comes from outside ends
+ * the process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "isa/isa.h"
+#include "llvm_module.h"
+#include "support.h"
+#include "llvm/llvm.h"
+
+static struct llvm_set *open_set(const struct llvm_api **api, const char *name)
+{
+	struct tact_diag diag = {0};
+	struct llvm_set *set;
+
+	need_llvm();
+	*api = llvm_open(&set, tact_isa_find(name)->llvm, &diag);
+	assert_non_null(*api);
+	return set;
+}
+
+static void sets_are_opened_once(void **state)
+{
+	const struct llvm_set_spec unknown = {
+		.size = sizeof(unknown), .triple = "no-such-machine", .features = ""};
+	const struct llvm_api *api;
+	struct llvm_set *set = open_set(&api, "aarch64"), *again;
+	struct tact_diag diag = {0};
+
+	(void)state;
+	assert_ptr_equal(llvm_open(&again, tact_isa_find("aarch64")->llvm, NULL), api);
+	assert_ptr_equal(again, set);
+	assert_null(llvm_open(&again, &unknown, &diag));
+	assert_true(*diag.text);
+	assert_true(atoi(api->llvm_version) >= 19);
+}
+
+static void instructions_are_decoded(void **state)
+{
+	static const uint8_t add[] = {0x20, 0x00, 0x02, 0x8b}, back[] = {0xe1, 0xff, 0xff, 0x54},
+			     none[] = {0xff, 0xff, 0xff, 0xff};
+	const struct llvm_api *api;
+	struct llvm_set *set = open_set(&api, "aarch64");
+	struct llvm_insn insn = {.size = sizeof(insn)};
+	char text[64];
+
+	(void)state;
+	assert_int_equal(api->decode(set, add, 4, &insn), 4);
+	assert_int_equal(insn.n_operands, 3);
+	assert_int_equal(insn.operand[0].access, LLVM_WRITE);
+	assert_int_equal(insn.operand[0].bits, 64);
+	assert_int_equal(insn.operand[2].reg, 2);
+	assert_string_equal(api->opcode_name(set, insn.opcode), "ADDXrs");
+	assert_int_equal(api->decode(set, back, 4, &insn), 4);
+	assert_int_equal(insn.flow, LLVM_BRANCH);
+	assert_true(insn.has_target && insn.target == -4);
+	assert_int_equal(api->decode(set, none, 4, &insn), -TACT_E_DECODE);
+	assert_int_equal(api->decode(set, add, 3, &insn), -TACT_E_DECODE);
+	assert_int_equal(api->decode(set, add, 0, &insn), -TACT_E_DECODE);
+	assert_int_equal(api->format(set, add, 4, 0, text, sizeof(text)), 14);
+	assert_string_equal(text, "add x0, x1, x2");
+	assert_int_equal(api->format(set, back, 4, 0x1004, text, sizeof(text)), 11);
+	assert_string_equal(text, "b.ne 0x1000");
+	assert_int_equal(api->format(set, add, 4, 0, text, 14), -TACT_E_LIMIT);
+}
+
+static void text_is_assembled(void **state)
+{
+	static const char good[] = "f:\n\tadd x0, x1, x2\n\tb f\n",
+			  bad[] = "\tadd x0, x1, x2\n\tfoo x0\n",
+			  hostile[] = ".include \"/\"\n.cfi_endproc\n";
+	const struct llvm_api *api;
+	struct llvm_set *set = open_set(&api, "aarch64");
+	struct llvm_message why = {0};
+	uint8_t *image = NULL;
+	size_t size;
+
+	(void)state;
+	assert_int_equal(api->assemble(set, good, strlen(good), &image, &size, &why), 0);
+	assert_memory_equal(image, "\177ELF", 4);
+	api->give_back(image);
+	assert_int_equal(api->assemble(set, bad, strlen(bad), &image, &size, &why), -TACT_E_FORMAT);
+	assert_int_equal(why.line, 2);
+	assert_non_null(strstr(why.text, "unrecognized"));
+	assert_true(api->assemble(set, hostile, strlen(hostile), &image, &size, &why) < 0);
+}
+
+static void models_have_facts(void **state)
+{
+	static const uint8_t madd[] = {0x20, 0x10, 0x03, 0x9b}, load[] = {0x20, 0x84, 0x40, 0xf8};
+	struct llvm_facts *f = calloc(1, sizeof(*f));
+	const struct llvm_cpu_info *info;
+	const struct llvm_api *api;
+	struct llvm_set *set = open_set(&api, "aarch64");
+	struct llvm_message why = {0};
+	struct llvm_cpu *cpu;
+
+	(void)state;
+	assert_int_equal(api->open_cpu(&cpu, set, "no-such-cpu", &why), -TACT_E_NO_ARCH);
+	assert_true(*why.text);
+	assert_int_equal(api->open_cpu(&cpu, set, "cortex-a57", &why), 0);
+	info = api->cpu_info(cpu);
+	assert_true(info->is_out_of_order);
+	assert_int_equal(info->issue_width, 3);
+	assert_int_equal(info->reorder_buffer, 128);
+	/* madd x0, x1, x3, x4: the accumulator is needed later, if it comes from another one */
+	assert_int_equal(api->facts(cpu, madd, 4, f, 1), 1);
+	assert_int_equal(f->status, 0);
+	assert_int_equal(f->n_reads, 3);
+	assert_int_equal(f->read[2].n_advances > 0, 1);
+	/* ldr x0, [x1], #8: the pointer is there sooner than what is loaded */
+	assert_int_equal(api->facts(cpu, load, 4, f, 1), 1);
+	assert_int_equal(f->n_writes, 2);
+	assert_true(f->loads && !f->stores);
+	assert_true(f->write[0].latency < f->write[1].latency);
+	assert_int_equal(api->facts(cpu, load, 3, f, 1), -TACT_E_DECODE);
+	assert_true(api->is_same_model(set, "cortex-a72", "cortex-a57"));
+	assert_false(api->is_same_model(set, "cortex-a55", "cortex-a57"));
+	free(f);
+}
+
+/* Words and half-words of every kind, for both sets and two CPUs. */
+static void any_bytes_are_survived(void **state)
+{
+	static const char *const names[][2] = {{"aarch64", "neoverse-v2"},
+					       {"riscv64", "sifive-p670"}};
+	struct llvm_facts *f = calloc(2, sizeof(*f));
+	uint64_t seed = 88172645463325252ull;
+
+	(void)state;
+	for (unsigned k = 0; k < 2; k++) {
+		const struct llvm_api *api;
+		struct llvm_set *set = open_set(&api, names[k][0]);
+		struct llvm_insn insn;
+		struct llvm_cpu *cpu;
+		char text[128];
+
+		assert_int_equal(api->open_cpu(&cpu, set, names[k][1], NULL), 0);
+		for (unsigned i = 0; i < 30000; i++) {
+			seed ^= seed << 13;
+			seed ^= seed >> 7;
+			seed ^= seed << 17;
+			api->decode(set, (const uint8_t *)&seed, 8, &insn);
+			api->format(set, (const uint8_t *)&seed, 8, seed, text, sizeof(text));
+			api->facts(cpu, (const uint8_t *)&seed, 8, f, 2);
+		}
+	}
+	free(f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sets_are_opened_once),
+		cmocka_unit_test(instructions_are_decoded),
+		cmocka_unit_test(text_is_assembled),
+		cmocka_unit_test(models_have_facts),
+		cmocka_unit_test(any_bytes_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
