@@ -273,10 +273,8 @@ static int check(struct collector *p)
 		return cli_wrong("--static runs nothing: --native and --attach do not apply");
 	if (program_check_native(&p->program, p->words.n > 0))
 		return CLI_USAGE;
-	if (p->is_static &&
-	    (p->program.cpu || p->program.qemu || p->program.plugin || p->program.no_exec))
-		return cli_wrong("--static runs nothing: --cpu, --no-exec, --qemu and --plugin do "
-				 "not apply");
+	if (p->is_static && program_has_qemu_options(&p->program))
+		return cli_wrong("--static runs nothing: " PROGRAM_QEMU_OPTIONS " do not apply");
 	if (!p->app)
 		p->app = p->words.n ? file_base_name(p->words.list[0]) : "process";
 	if (!*p->app || strlen(p->app) > TACT_STORE_NAME_MAX)

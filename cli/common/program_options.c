@@ -29,6 +29,10 @@ const struct option_spec program_option_specs[] = {
 		    "QEMU user-mode emulator (default: the one for the program, from PATH)"),
 	OPTION_TEXT(0, "plugin", "FILE", plugin,
 		    "QEMU plugin (default: tact_trace.so next to tact, or as installed)"),
+	OPTION_TEXT('L', "sysroot", "DIR", sysroot,
+		    "look for the program's libraries below this directory first (default: "
+		    "QEMU_LD_PREFIX; for another machine's, also where Debian's cross libraries "
+		    "are)"),
 	OPTION_END,
 };
 
@@ -50,9 +54,9 @@ int program_check_native(const struct program_options *p, bool has_program)
 		return cli_wrong("--native needs a program to run");
 	if (p->seconds && !p->attach)
 		return cli_wrong("--time is for --attach");
-	if (program_is_native(p) && (p->cpu || p->qemu || p->plugin || p->no_exec))
-		return cli_wrong("--cpu, --no-exec, --qemu and --plugin are for QEMU, which "
-				 "--native and --attach do without");
+	if (program_is_native(p) && program_has_qemu_options(p))
+		return cli_wrong(PROGRAM_QEMU_OPTIONS
+				 " are for QEMU, which --native and --attach do without");
 	return CLI_GOOD;
 }
 
@@ -61,11 +65,19 @@ bool program_is_native(const struct program_options *p)
 	return p->native || p->attach;
 }
 
+bool program_has_qemu_options(const struct program_options *p)
+{
+	return p->cpu || p->qemu || p->plugin || p->no_exec || p->sysroot;
+}
+
 void program_options_apply(const struct program_options *p, struct tact_trace_options *to)
 {
+	const char *prefix = getenv("QEMU_LD_PREFIX");
+
 	to->cpu = p->cpu;
 	to->qemu = p->qemu;
 	to->plugin = p->plugin;
+	to->sysroot = p->sysroot ? p->sysroot : prefix && *prefix ? prefix : NULL;
 	to->no_exec = p->no_exec;
 	to->path = getenv("PATH");
 	to->native = program_is_native(p);
@@ -143,6 +155,14 @@ static bool report_illegal(const struct tact_trace *trace, const char *name)
 	return true;
 }
 
+/* Whoever stopped the program says why: that it then died of it is no news. */
+static bool died_of_us(const struct tact_trace_summary *s)
+{
+	const int number = WTERMSIG(s->wait_status);
+
+	return s->was_stopped && (number == SIGTERM || number == SIGKILL);
+}
+
 static int report_status(const struct tact_trace *trace, const struct tact_trace_summary *s,
 			 const char *name, bool is_quiet)
 {
@@ -151,6 +171,8 @@ static int report_status(const struct tact_trace *trace, const struct tact_trace
 		return CLI_FAILED;
 	}
 	if (!s->has_ended)
+		return CLI_GOOD;
+	if (WIFSIGNALED(s->wait_status) && died_of_us(s))
 		return CLI_GOOD;
 	if (WIFSIGNALED(s->wait_status)) {
 		cli_message("%s was killed by signal %d (%s); what it executed until then is in "

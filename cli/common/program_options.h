@@ -12,7 +12,7 @@
 #include "options.h"
 
 struct program_options {
-	const char *cpu, *qemu, *plugin; /* NULL: the default */
+	const char *cpu, *qemu, *plugin, *sysroot; /* NULL: the default */
 	bool no_exec, native;
 	unsigned attach;  /* process; 0: none */
 	unsigned seconds; /* that it is attached for; 0: until it ends */
@@ -20,6 +20,10 @@ struct program_options {
 
 /* Whether the program runs on this CPU, not under QEMU. */
 bool program_is_native(const struct program_options *p);
+
+/* Whether there are options that are for QEMU alone, and their names, for messages. */
+bool program_has_qemu_options(const struct program_options *p);
+#define PROGRAM_QEMU_OPTIONS "--cpu, --no-exec, --qemu, --plugin and --sysroot"
 
 extern const struct option_spec program_option_specs[], native_option_specs[];
 

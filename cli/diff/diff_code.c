@@ -16,14 +16,12 @@ int diff_code_check(const struct differ *p)
 	const struct trace_setup *s = &p->setup;
 
 	if (trace_setup_has_regions(s) || s->is_exact || s->is_thorough || s->has_branches ||
-	    s->has_caches || s->is_full || s->is_core || s->program.cpu || s->program.qemu ||
-	    s->program.plugin || s->program.no_exec)
-		return cli_wrong(
-			"%s and %s are code, which is not run: --region, --exclude, "
-			"--from, --until, --exact, --core, --cache, --branches, --full, --cpu, "
-			"--no-exec, --qemu and --plugin do not apply; to compare runs, "
-			"put commands after --",
-			p->sides[0].text, p->sides[1].text);
+	    s->has_caches || s->is_full || s->is_core || program_has_qemu_options(&s->program))
+		return cli_wrong("%s and %s are code, which is not run: --region, --exclude, "
+				 "--from, --until, --exact, --core, --cache, --branches, "
+				 "--full, " PROGRAM_QEMU_OPTIONS " do not apply; to compare runs, "
+				 "put commands after --",
+				 p->sides[0].text, p->sides[1].text);
 	if (p->html)
 		return cli_wrong("--html is for two runs");
 	return CLI_GOOD;

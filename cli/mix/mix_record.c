@@ -382,9 +382,8 @@ static int check_native(const struct recorder *r)
 	    r->biased != UINT_MAX)
 		return cli_wrong("--depth, --skid, --shadow, --lost-newest and --biased are for "
 				 "--virtual, not for --native");
-	if (r->program.cpu || r->program.qemu || r->program.plugin || r->program.no_exec)
-		return cli_wrong("--cpu, --no-exec, --qemu and --plugin are for QEMU, which "
-				 "--native does without");
+	if (program_has_qemu_options(&r->program))
+		return cli_wrong(PROGRAM_QEMU_OPTIONS " are for QEMU, which --native does without");
 	if (r->seconds && !r->pid)
 		return cli_wrong("--time with --native is for -p");
 	return CLI_GOOD;

@@ -40,8 +40,11 @@ static int choose(struct trace_run *run, struct tact_trace_options *opt)
 	const struct trace_setup *s = run->setup;
 	struct tact_diag diag = {0};
 	const char *wrong;
-	int status = tact_choice_create(&run->choice, run->symbols, run->job->words[0], opt->path,
-					s->regions, s->n_regions, s->from, s->until, &wrong, &diag);
+	int status;
+
+	tact_symbols_set_sysroot(run->symbols, opt->sysroot);
+	status = tact_choice_create(&run->choice, run->symbols, run->job->words[0], opt->path,
+				    s->regions, s->n_regions, s->from, s->until, &wrong, &diag);
 
 	if (!status) {
 		tact_choice_apply(run->choice, opt);

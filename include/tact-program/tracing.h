@@ -82,6 +82,9 @@ long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const 
 			  const char *path, struct tact_trace_region *out, size_t capacity,
 			  struct tact_diag *diag);
 
+/* Sets what the `sysroot` of struct tact_trace_options is; the text is borrowed. */
+void tact_symbols_set_sysroot(struct tact_symbols *symbols, const char *sysroot);
+
 /* Returns whether a block of the trace begins in the region. */
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *region);
 

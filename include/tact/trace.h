@@ -56,6 +56,10 @@ struct tact_trace_options {
 	bool native;
 	uint32_t milliseconds; /* for tact_trace_attach: ends after this time; 0: when told to */
 	uint64_t seed;	       /* of the random moments */
+	/* Directory below which QEMU looks for the program's libraries first (its -L).  NULL: for a
+	 * program whose dynamic linker is not on this machine, where Debian's cross libraries are.
+	 */
+	const char *sysroot;
 };
 #define TACT_TRACE_OPTIONS_INIT TACT_SIZED(struct tact_trace_options)
 
@@ -276,6 +280,7 @@ struct tact_trace_summary {
 	bool is_attached;      /* the plugin was loaded; if not, QEMU could not run the program */
 	bool has_ended;	       /* the program has ended, and wait_status is valid */
 	int wait_status;       /* of the program, as waitpid gives it */
+	bool was_stopped; /* by tact_trace_stop, also when its events are not read to the end */
 };
 #define TACT_TRACE_SUMMARY_INIT TACT_SIZED(struct tact_trace_summary)
 

@@ -120,14 +120,14 @@ int tact_collect_trace(struct tact_collect *c, struct tact_trace *trace, struct 
 
 	if (!c || !trace)
 		return tact_fail(diag, TACT_E_INVAL, "a collection and a trace are needed");
-	if (!c->nodes && code_nodes_create(&c->nodes, tact_isa_default()))
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	while ((status = tact_trace_next(trace, &event, diag)) > 0 && !added) {
 		if (event.kind == TACT_TRACE_COUNTED)
 			added = count(&counts, event.block->number, event.count);
 		else if (event.kind == TACT_TRACE_EXEC)
 			added = count(&counts, event.block->number, 1);
 	}
+	if (counts.n && !c->nodes && !added)
+		added = code_nodes_create(&c->nodes, tact_trace_get_block(trace, 0)->isa);
 	for (size_t i = 0; i < counts.n && !added; i++)
 		if (counts.data[i])
 			added = add_block(c, trace, tact_trace_get_block(trace, (uint32_t)i),

@@ -202,10 +202,14 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 {
 	struct tact_trace_block like = {0};
 	struct trace_entry *entry;
+	unsigned machine;
 
 	if (n < WIRE_BLOCK_WORDS || number >= MAX_NUMBER)
 		return trace_bad(diag, "a block that is too short, or has an impossible number");
-	like.isa = tact_isa_default();
+	machine = (unsigned)(words[1] >> WIRE_MACHINE_SHIFT);
+	like.isa = machine ? isa_of_machine(machine) : tact_isa_default();
+	if (!like.isa)
+		return trace_bad(diag, "a block of an unknown instruction set");
 	like.address = words[0];
 	like.code_size = words[1] & 0xffff;
 	like.n_insns = words[1] >> 16 & 0xffff;

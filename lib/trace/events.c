@@ -171,8 +171,8 @@ static int add_unusual(struct trace_events *e, struct trace_stream *s,
 	return 0;
 }
 
-static inline int add_access(struct trace_events *e, struct trace_stream *s, uint64_t word,
-			     struct tact_diag *diag)
+static int add_access(struct trace_events *e, struct trace_stream *s, uint64_t word,
+		      struct tact_diag *diag)
 {
 	const uint32_t insn = word >> WIRE_INSN_SHIFT & WIRE_INSN_MASK;
 	const size_t n = s->n_accesses;
@@ -196,6 +196,53 @@ static inline int add_access(struct trace_events *e, struct trace_stream *s, uin
 	s->accesses[n] = a;
 	s->n_accesses = n + 1;
 	return 0;
+}
+
+/* Adds accesses as long as each is of a later instruction than the one before it: most are.  Returns
+ * how many of the words that is.
+ */
+static size_t add_usual(struct trace_stream *s, const uint64_t *words, size_t n_words)
+{
+	const uint32_t n_insns = s->current->block.n_insns;
+	const size_t room = s->accesses_capacity - s->n_accesses;
+	const size_t most = n_words < room ? n_words : room;
+	struct tact_trace_access *to = s->accesses + s->n_accesses;
+	uint32_t next = s->n_accesses ? to[-1].insn + 1u : 0;
+	size_t n = 0;
+
+	if (s->is_repeating | s->current->block.is_rep)
+		return 0;
+	for (; n < most && !(words[n] & WIRE_LONG); n++) {
+		const uint32_t insn = (uint32_t)(words[n] >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;
+
+		if (insn < next || insn >= n_insns)
+			break;
+		next = insn + 1;
+		to[n] = (struct tact_trace_access){.address = words[n] & WIRE_ADDRESS,
+						   .insn = (uint16_t)insn,
+						   .is_store = (words[n] & WIRE_STORE) != 0,
+						   .size = 1u << (words[n] >> WIRE_SIZE_SHIFT & 7)};
+	}
+	s->n_accesses += n;
+	return n;
+}
+
+/* Adds the accesses that come next.  Returns 0 or < 0. */
+static int add_accesses(struct trace_events *e, struct trace_stream *s, struct tact_diag *diag)
+{
+	int status = 0;
+
+	while (!status && e->at < e->n_piece && !(e->piece[e->at] & WIRE_LONG)) {
+		const size_t n =
+			s->pending ? add_usual(s, e->piece + e->at, e->n_piece - e->at) : 0;
+
+		e->at += n;
+		if (!n) {
+			status = s->pending ? add_access(e, s, e->piece[e->at], diag) : 0;
+			e->at++;
+		}
+	}
+	return status;
 }
 
 /* ---- events ---- */
@@ -250,7 +297,35 @@ static bool is_repetition(const struct trace_stream *s, const struct trace_entry
 	return last->address + last->last_offset == entry->block.address;
 }
 
-/* The entry is not read yet, which would wait for memory: it is needed when the next one comes. */
+/* Fetches the entries of blocks that are executed soon: first where their addresses are, later what is
+ * there.  Words that are something else do no harm.
+ */
+static void look_ahead(struct trace_events *e, const struct trace_stream *s)
+{
+	const uint64_t *words = e->piece;
+	const size_t end = e->n_piece;
+	size_t at = e->ahead > e->at ? e->ahead : e->at;
+
+	if (at == e->at)
+		e->n_ahead = 0;
+	for (e->n_ahead -= e->n_ahead > 0; e->n_ahead < TRACE_AHEAD; e->n_ahead++) {
+		struct trace_entry *const **soon = &e->soon[e->n_seen++ % (TRACE_AHEAD / 2)];
+		const struct trace_page *page;
+
+		while (at < end && words[at] >> 60 != WIRE_LONG >> 60)
+			at++;
+		if (at == end)
+			break;
+		if (*soon)
+			tact_fetch(**soon);
+		page = trace_page_at(s, (uint32_t)words[at]);
+		*soon = page ? &page->entries[words[at] % PAGE_BLOCKS] : NULL;
+		tact_fetch(*soon);
+		at++;
+	}
+	e->ahead = at;
+}
+
 static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
@@ -260,7 +335,6 @@ static int begin_exec(struct trace_stream *s, uint32_t number, struct tact_trace
 
 	if (!entry)
 		return trace_bad(diag, "a block that is not defined");
-	__builtin_prefetch(entry);
 	if (s->pending) {
 		if (page->is_repeated[number % PAGE_BLOCKS / 64] >> number % 64 & 1 &&
 		    is_repetition(s, entry)) {
@@ -423,7 +497,8 @@ int trace_events_feed(struct trace_events *e, const struct trace_piece *piece,
 		return trace_no_memory(diag);
 	e->stream = s;
 	e->is_end = !piece->n_words;
-	e->at = 0;
+	e->at = e->ahead = e->n_ahead = 0;
+	memset(e->soon, 0, sizeof(e->soon));
 	e->piece = piece->words;
 	e->n_piece = piece->n_words;
 	e->words += piece->n_words;
@@ -514,18 +589,13 @@ int trace_events_next(struct trace_events *e, struct tact_trace_event *event,
 	if (e->is_end)
 		return end_stream(e, event);
 	while (!status && e->at < e->n_piece) {
-		const uint64_t *words = e->piece, word = words[e->at];
-		size_t at = e->at;
+		const uint64_t word = e->piece[e->at];
 
 		if (!(word & WIRE_LONG)) {
-			/* Accesses follow each other. */
-			while (!status && at < e->n_piece && !(words[at] & WIRE_LONG)) {
-				status = s->pending ? add_access(e, s, words[at], diag) : 0;
-				at++;
-			}
-			e->at = at;
+			status = add_accesses(e, s, diag);
 		} else if (word >> 60 == WIRE_LONG >> 60) { /* WIRE_EXEC */
 			e->at++;
+			look_ahead(e, s);
 			status = begin_exec(s, (uint32_t)word, event, diag);
 		} else {
 			status = take_word(e, s, event, diag);

@@ -18,6 +18,7 @@ enum {
 	MAX_MODULES = 65536,
 	MAX_ACCESSES = 1 << 20, /* of one execution */
 	PIECE = 8,		/* bytes; QEMU splits larger accesses */
+	TRACE_AHEAD = 8,	/* executions whose blocks are fetched */
 	TRACE_RUNS = 3		/* of a repeated instruction: two of loads, one of stores */
 };
 
@@ -96,6 +97,11 @@ struct trace_events {
 	struct trace_stream *stream; /* of the piece */
 	const uint64_t *piece;
 	size_t n_piece, at;
+	/* Up to where its words were looked at, executions from there to `at`, and where the entries
+	 * of the last ones are: see look_ahead() in events.c.
+	 */
+	size_t ahead, n_ahead, n_seen;
+	struct trace_entry *const *soon[TRACE_AHEAD / 2];
 	bool is_end;	  /* the piece says that the stream has ended */
 	uint64_t *joined; /* owned: partial words, joined with those of the piece */
 	size_t joined_capacity;
@@ -192,7 +198,7 @@ static inline bool trace_glance(const struct trace_events *e, struct trace_glanc
 	out->entry = s->pending;
 	out->next = page->entries[number % PAGE_BLOCKS];
 	out->n = (size_t)(word - out->words);
-	__builtin_prefetch(out->next);
+	tact_fetch(out->next);
 	return out->next != NULL;
 }
 

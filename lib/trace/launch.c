@@ -24,8 +24,9 @@
 #include "isa/isa.h"
 #include "trace/trace.h"
 
-/* QEMU -cpu CPU -plugin PLUGIN: passed on to programs started by execve as well. */
-enum { N_KEPT = 5, POLITE_ROUNDS = 100, ROUND_MS = 20 };
+/* QEMU -cpu CPU -plugin PLUGIN, perhaps -L SYSROOT: passed on to programs started by execve as well.
+ */
+enum { N_KEPT = 5, N_SYSROOT = 2, POLITE_ROUNDS = 100, ROUND_MS = 20 };
 
 /* Memory of this process and the keeper alone: the program cannot reach it. */
 struct trace_shared {
@@ -184,14 +185,17 @@ static int add_range(struct words *w, const char *key, const struct tact_trace_r
 
 /* Writes the path and arguments of the plugin, as QEMU's -plugin takes them. */
 static int plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
-			   const char *path, const char *shm, char **out)
+			   const char *path, const char *shm, size_t n_kept, char **out)
 {
+	const struct isa_calls *c = &isa->calls;
 	struct words w = {0};
-	char keep_text[96];
+	char keep_text[160];
 	int status = add_text(&w, path, true);
 
-	snprintf(keep_text, sizeof(keep_text), ",keep=%d,target=%s,machine=%u",
-		 opt->no_exec ? 0 : N_KEPT, isa->qemu_target, isa->elf_machine);
+	snprintf(keep_text, sizeof(keep_text),
+		 ",keep=%zu,target=%s,machine=%u,calls=%u/%u/%u/%u/%u", opt->no_exec ? 0 : n_kept,
+		 isa->qemu_target, isa->elf_machine, c->mmap, c->munmap, c->mremap, c->execve,
+		 c->execveat);
 	if (!status)
 		status = add_text(&w, ",shm=", false);
 	if (!status)
@@ -264,18 +268,24 @@ static int find_tools(const struct tact_trace_options *opt, const struct tact_is
 int trace_child_start(struct trace_child *child, const struct tact_trace_options *opt,
 		      const char *shm, char *const argv[], struct tact_diag *diag)
 {
-	char cpu_option[] = "-cpu", plugin_option[] = "-plugin";
-	char *qemu = NULL, *plugin = NULL, **words = NULL, path[PATH_MAX] = "";
+	char cpu_option[] = "-cpu", plugin_option[] = "-plugin", sysroot_option[] = "-L";
+	char *qemu = NULL, *plugin = NULL, **words = NULL, path[PATH_MAX] = "", sysroot[PATH_MAX];
 	struct trace_command command = {0};
+	size_t n_kept = N_KEPT;
 	int status;
 
 	status = trace_command_resolve(&command, opt->path, argv, diag);
 	if (!status)
 		status = find_tools(opt, command.isa, &qemu, path, diag);
+	if (!status)
+		status = trace_sysroot_find(sysroot, &command, opt->sysroot, diag);
 	if (status)
 		goto out;
-	status = plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, &plugin);
-	words = calloc(N_KEPT + command.n_words + 1, sizeof(*words));
+	if (*sysroot)
+		n_kept += N_SYSROOT;
+	status = plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, n_kept,
+				 &plugin);
+	words = calloc(n_kept + command.n_words + 1, sizeof(*words));
 	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (child->shared == MAP_FAILED)
@@ -289,7 +299,11 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 	words[2] = (char *)(uintptr_t)(opt->cpu ? opt->cpu : command.isa->qemu_cpu);
 	words[3] = plugin_option;
 	words[4] = plugin;
-	memcpy(words + N_KEPT, command.words, command.n_words * sizeof(*words));
+	if (*sysroot) {
+		words[N_KEPT] = sysroot_option;
+		words[N_KEPT + 1] = sysroot;
+	}
+	memcpy(words + n_kept, command.words, command.n_words * sizeof(*words));
 	status = start_keeper(child, words, diag);
 out:
 	trace_command_fini(&command);

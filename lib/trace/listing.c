@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "code/transfers.h"
+#include "isa/isa.h"
 #include "trace/listing_values.h"
 #include "trace/trace.h"
 
@@ -66,8 +67,8 @@ static int add_bytes(struct words *w, const void *bytes, size_t size)
 	return 0;
 }
 
-static int add_block(struct trace_listing *l, const uint8_t *code, size_t size, unsigned n_insns,
-		     size_t last, uint64_t address)
+static int add_block(struct trace_listing *l, const struct tact_isa *isa, const uint8_t *code,
+		     size_t size, unsigned n_insns, size_t last, uint64_t address)
 {
 	const unsigned n = WIRE_BLOCK_WORDS + wire_words_of((unsigned)size);
 	int status = add(&l->head, wire_word(WIRE_BLOCK, n, l->n_blocks));
@@ -75,7 +76,8 @@ static int add_block(struct trace_listing *l, const uint8_t *code, size_t size, 
 	if (!status)
 		status = add(&l->head, address);
 	if (!status)
-		status = add(&l->head, size | (uint64_t)n_insns << 16 | (uint64_t)last << 32);
+		status = add(&l->head, size | (uint64_t)n_insns << 16 | (uint64_t)last << 32 |
+					       (uint64_t)isa->elf_machine << WIRE_MACHINE_SHIFT);
 	if (!status)
 		status = add(&l->head, l->n_modules);
 	if (!status)
@@ -153,8 +155,8 @@ static int add_region(struct trace_listing *l, const char *path, const struct ta
 		if (end < r->code_size && n_insns < MAX_INSNS &&
 		    end - begin < WIRE_MAX_BLOCK_BYTES - 16 && step->flow == TACT_FLOW_NEXT)
 			continue;
-		status = add_block(l, r->code + begin, end - begin, n_insns, walk.at - begin,
-				   address + begin);
+		status = add_block(l, r->isa, r->code + begin, end - begin, n_insns,
+				   walk.at - begin, address + begin);
 		begin = end;
 		n_insns = 0;
 	}

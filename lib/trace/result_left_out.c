@@ -38,6 +38,7 @@ static const struct group {
 	 {{"cache sizes", {"l1_kib", "l1_ways", "l2_kib", "l2_ways", "l3_kib", "l3_ways"}},
 	  {"cache latencies", {"l2_latency", "l3_latency", "memory_latency"}},
 	  {"misses in flight", {"l1_fills", "l2_fills"}},
+	  {"lines of one set", {"l1_set_", "l3_set_"}},
 	  {"bandwidth of caches", {"l1_", "l2_", "l3_", "memory_"}},
 	  {"prefetchers", {"prefetch_"}},
 	  {"store buffer", {"store_buffer"}}},

@@ -99,6 +99,8 @@ static struct tact_result_row *find(struct maker *m, struct index *x,
 	row->line = like->line;
 	row->address = like->address;
 	row->code = code;
+	if (like->isa)
+		row->isa = like->isa;
 	row->code_size = like->code_size;
 	hash_add(&x->rows, hash, (uint32_t)m->r->rows[x->kind].n - 1);
 	return row;
@@ -321,6 +323,7 @@ static int add_block(struct maker *m, const struct tact_cycles_block *b)
 	like.function = result_string(m->r, place.function);
 	if (is_alone) {
 		like.address = place.address;
+		like.isa = b->block->isa;
 		like.code = b->block->code;
 		like.code_size = b->block->code_size;
 	}

@@ -34,6 +34,7 @@ struct reader {
 	/* Results before this one, of other CPUs, and room for so many; NULL: one is all. */
 	struct tact_result **before;
 	size_t n_before, most_before;
+	const struct tact_isa *isa; /* of the CPU; NULL: unknown */
 };
 
 static int bad(struct reader *x, const char *what)
@@ -53,6 +54,7 @@ static int read_totals(struct reader *x, const json_t *o)
 	if (!json_is_number(json_object_get(o, "cycles")))
 		return bad(x, "totals without cycles");
 	info->arch = result_string(x->r, member_text(o, "arch"));
+	x->isa = info->arch ? tact_arch_isa(tact_arch_find(info->arch)) : NULL;
 	info->command = result_string(x->r, member_text(o, "command"));
 	info->is_exact = member_flag(o, "exact");
 	info->has_caches = member_flag(o, "caches");
@@ -127,6 +129,8 @@ static int read_code(struct reader *x, struct tact_result_row *row, const json_t
 	if (tact_hex_decode(code, hex, size, &wrong) < 0)
 		return bad(x, "a block whose code is not hexadecimal");
 	row->code = code;
+	if (x->isa)
+		row->isa = x->isa;
 	row->code_size = (uint32_t)(size / 2);
 	return 0;
 }

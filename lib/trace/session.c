@@ -23,9 +23,10 @@ struct tact_trace {
 	struct trace_listing *listing; /* or text, */
 	struct trace_native *native;   /* or a program that runs natively */
 	struct trace_events *events;
-	bool is_done;  /* set by the thread that reads, and seen by others */
-	int failure;   /* the status that ended it */
-	int64_t start; /* when the program was started; 0: it was not */
+	bool is_done;	 /* set by the thread that reads, and seen by others */
+	bool is_stopped; /* set by any thread */
+	int failure;	 /* the status that ended it */
+	int64_t start;	 /* when the program was started; 0: it was not */
 };
 
 static int create(struct tact_trace **made, struct tact_diag *diag)
@@ -277,9 +278,12 @@ int tact_trace_record(struct tact_trace *t, int fd, int (*progress)(void *arg, u
 
 void tact_trace_stop(struct tact_trace *t)
 {
-	if (t && t->native)
+	if (!t)
+		return;
+	__atomic_store_n(&t->is_stopped, true, __ATOMIC_RELEASE);
+	if (t->native)
 		trace_native_stop(t->native);
-	else if (t)
+	else
 		trace_child_stop(&t->child);
 }
 
@@ -348,6 +352,7 @@ int tact_trace_get_summary(const struct tact_trace *t, struct tact_trace_summary
 	trace_child_summary(&t->child, &s);
 	if (t->native)
 		trace_native_summary(t->native, &s);
+	s.was_stopped = __atomic_load_n(&t->is_stopped, __ATOMIC_ACQUIRE);
 	return tact_fill(out, &s, sizeof(s));
 }
 

@@ -36,6 +36,12 @@ int tact_symbols_create(struct tact_symbols **out)
 	return *out ? 0 : -TACT_E_NOMEM;
 }
 
+void tact_symbols_set_sysroot(struct tact_symbols *s, const char *sysroot)
+{
+	if (s)
+		s->sysroot = sysroot;
+}
+
 static void free_gap(struct symbols_gap *gap)
 {
 	if (!gap)

@@ -24,6 +24,7 @@ struct tact_symbols {
 	struct symbols_file *last; /* the last one asked for */
 	uint64_t n_looks;
 	struct generated *generated; /* owned */
+	const char *sysroot;	     /* as struct tact_trace_options has it */
 };
 
 /* Returns the file, opened if possible.  NULL: out of memory.  diag says why it has no object. */

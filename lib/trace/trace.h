@@ -7,6 +7,7 @@
 #ifndef TACT_TRACE_PRIV_H
 #define TACT_TRACE_PRIV_H
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,6 +97,14 @@ void trace_command_fini(struct trace_command *command);
  * that the caller frees; NULL if there is none.  Returns 0 or -TACT_E_NOMEM.
  */
 int trace_find_program(char **out, const char *name, const char *path);
+
+/* ---- sysroot.c ---- */
+
+/* Finds the directory below which the libraries of a program are, `given` if that is not NULL; "": it
+ * needs none, or they are where their paths say.  Returns 0 or < 0.
+ */
+int trace_sysroot_find(char out[PATH_MAX], const struct trace_command *command, const char *given,
+		       struct tact_diag *diag);
 
 /* ---- native_run.c: a program on the CPU itself ---- */
 

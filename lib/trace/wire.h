@@ -143,12 +143,15 @@ static inline uint64_t wire_word(enum wire_kind kind, unsigned n_words, uint32_t
 
 /* Payload of WIRE_BLOCK: three words, then the bytes, padded with zeros to words.
  *   0  address of the first byte
- *   1  size | instructions << 16 | offset of the last instruction << 32 | flags << 48
+ *   1  size | instructions << 16 | offset of the last instruction << 32 | flags << 48 |
+ *      instruction set << 52, as ELF headers number machines (0, as in older recordings: that of the
+ *      reader)
  *   2  module (0: none)
  * Payload of WIRE_MODULE: four words, then the path, padded as well.
  *   0  begin   1  end   2  offset of begin in the file   3  length of the path
  * Payload of WIRE_NOTE_NATIVE: length of the path, then the path.
  */
+#define WIRE_MACHINE_SHIFT 52
 enum { WIRE_BLOCK_WORDS = 3, WIRE_MODULE_WORDS = 4, WIRE_STREAM_WORDS = 2 };
 
 static inline unsigned wire_words_of(unsigned bytes)

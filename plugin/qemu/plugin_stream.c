@@ -310,7 +310,8 @@ void stream_define(struct vcpu *v, const struct block *b)
 	stream_put(v, wire_word(WIRE_BLOCK, WIRE_BLOCK_WORDS + wire_words_of(b->size), b->number));
 	stream_put(v, b->address);
 	stream_put(v, b->size | (uint64_t)b->n_insns << 16 | (uint64_t)b->last_offset << 32 |
-			      (uint64_t)b->flags << 48);
+			      (uint64_t)b->flags << 48 |
+			      (uint64_t)plugin.machine << WIRE_MACHINE_SHIFT);
 	stream_put(v, module);
 	put_bytes(v, b->bytes, b->size);
 }

@@ -74,6 +74,8 @@ struct state {
 	uint64_t guest_base;
 	uint64_t max_blocks;
 	unsigned machine; /* of the programs, as ELF headers have it */
+	/* Instructions may repeat, cross pages, and be left to functions of QEMU. */
+	bool has_repeats;
 	bool is_counting;
 	bool has_window; /* there is a `from` or an `until` */
 	bool is_on;	 /* between them */
@@ -115,6 +117,7 @@ bool is_helped(const uint8_t *code, size_t size); /* QEMU has a function that ac
 /* plugin_prefetch.c */
 struct prefetch;
 struct qemu_plugin_tb;
+bool is_repeating(const char *target); /* sets has_repeats */
 void prefetch_begin(const char *target);
 /* Lets the prefetches of a block be reported; under the lock. */
 void prefetch_watch(struct qemu_plugin_tb *tb, struct block *b);

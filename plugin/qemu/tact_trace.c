@@ -2,14 +2,14 @@
  *
  * A plugin for QEMU user mode: says which blocks a program executes and which memory they access.
  *
- *	qemu-TARGET -plugin tact_trace.so,shm=PATH[,target=TARGET][,machine=N]
- *		[,region=A-B[@FILE]][,exclude=A-B[@FILE]][,from=A[@FILE]][,until=A[@FILE]]
- *		[,keep=N] -0 NAME PROGRAM ARGUMENT...
+ *	qemu-TARGET -plugin tact_trace.so,shm=PATH,calls=MMAP/MUNMAP/MREMAP/EXECVE/EXECVEAT
+ *		[,target=TARGET][,machine=N][,region=A-B[@FILE]][,exclude=A-B[@FILE]]
+ *		[,from=A[@FILE]][,until=A[@FILE]][,keep=N] -0 NAME PROGRAM ARGUMENT...
  *
  * shm is a file in the layout of lib/trace/wire.h, which also says whether to count or to trace.
- * Addresses are those of the program; with @FILE they are offsets in that file, wherever it is
- * mapped.  keep is the number of words of the command line that are passed on to programs started
- * by execve; without it, such programs run natively.
+ * calls are the numbers of these system calls.  Addresses are those of the program; with @FILE they
+ * are offsets in that file, wherever it is mapped.  keep is the number of words of the command line
+ * that are passed on to programs started by execve; without it, such programs run natively.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,11 @@
 int qemu_plugin_version = QEMU_PLUGIN_INTERFACE;
 
 enum { HASH_BITS = 16, HASH_SIZE = 1 << HASH_BITS, MAX_INSN = 15, PAGE = 4096 };
-enum { SYS_MMAP = 9, SYS_MUNMAP = 11, SYS_MREMAP = 25, SYS_EXECVE = 59, SYS_EXECVEAT = 322 };
+
+/* Numbers of system calls; set once, before the program runs. */
+static struct {
+	unsigned mmap, munmap, mremap, execve, execveat;
+} calls;
 
 struct range {
 	uint64_t begin, end; /* not included */
@@ -233,7 +237,7 @@ static void classify(struct block *b)
 		(!n_regions || is_any(regions, n_regions, b)) && !is_any(excluded, n_excluded, b);
 	b->is_from = has_from && is_within(&from, b, false);
 	b->is_until = has_until && is_within(&until, b, false);
-	if (repeated_length(b->bytes, b->size))
+	if (plugin.has_repeats && repeated_length(b->bytes, b->size))
 		b->flags |= WIRE_BLOCK_REP;
 }
 
@@ -286,7 +290,7 @@ static size_t take_insn(struct qemu_plugin_tb *tb, size_t i, size_t n, uint8_t *
 	size_t size = qemu_plugin_insn_size(insn), have, length;
 
 	memcpy(to, qemu_plugin_insn_data(insn), size);
-	if (!i || i + 1 < n || address % PAGE + MAX_INSN <= PAGE)
+	if (!plugin.has_repeats || !i || i + 1 < n || address % PAGE + MAX_INSN <= PAGE)
 		return size;
 	have = read_memory(address, to, MAX_INSN);
 	if (have <= size)
@@ -340,7 +344,8 @@ static void guard(struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n && !plugin.is_counting; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
-		if (is_helped(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+		if (plugin.has_repeats &&
+		    is_helped(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
 			qemu_plugin_register_vcpu_mem_cb(insn, on_guarded, QEMU_PLUGIN_CB_NO_REGS,
 							 QEMU_PLUGIN_MEM_RW, NULL);
 	}
@@ -430,19 +435,12 @@ static void on_syscall(qemu_plugin_id_t id, unsigned index, int64_t number, uint
 		return;
 	current = index;
 	stream_call(&plugin.vcpus[index], (uint64_t)number);
-	switch (number) {
-	case SYS_MMAP:
-	case SYS_MUNMAP:
-	case SYS_MREMAP:
+	if (number == calls.mmap || number == calls.munmap || number == calls.mremap)
 		modules_forget();
-		break;
-	case SYS_EXECVE:
+	else if (number == calls.execve)
 		exec_follow(&plugin.vcpus[index], a1, a2, a3);
-		break;
-	case SYS_EXECVEAT:
+	else if (number == calls.execveat)
 		stream_note(&plugin.vcpus[index], WIRE_NOTE_NATIVE, "(execveat)");
-		break;
-	}
 }
 
 /* ---- arguments ---- */
@@ -468,6 +466,14 @@ static int parse_range(struct range *r, char *text, bool is_single)
 	return *end == '@' || !*end ? 0 : -1;
 }
 
+static int parse_calls(const char *text)
+{
+	return sscanf(text, "%u/%u/%u/%u/%u", &calls.mmap, &calls.munmap, &calls.mremap,
+		      &calls.execve, &calls.execveat) == 5
+		       ? 0
+		       : -1;
+}
+
 static int take_argument(char *argument, const char **shm, const char **target, unsigned *keep)
 {
 	char *value = strchr(argument, '=');
@@ -481,6 +487,8 @@ static int take_argument(char *argument, const char **shm, const char **target, 
 		*target = value;
 	else if (!strcmp(argument, "machine"))
 		plugin.machine = (unsigned)atoi(value);
+	else if (!strcmp(argument, "calls"))
+		return parse_calls(value);
 	else if (!strcmp(argument, "keep"))
 		*keep = (unsigned)atoi(value);
 	else if (!strcmp(argument, "region"))
@@ -523,8 +531,11 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			return complain("cannot read the argument ", argv[i]);
 	if (!shm)
 		return complain("no shm=PATH", "");
+	if (!calls.mmap)
+		return complain("no calls=MMAP/MUNMAP/MREMAP/EXECVE/EXECVEAT", "");
 	if (target && strcmp(target, info->target_name))
 		return complain("for another machine than ", info->target_name);
+	plugin.has_repeats = is_repeating(info->target_name);
 	plugin.pid = getpid();
 	plugin.has_window = has_from || has_until;
 	plugin.is_on = !has_from;

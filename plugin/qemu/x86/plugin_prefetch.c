@@ -253,6 +253,11 @@ __asm__(".text\n"
 
 /* ---- translation ---- */
 
+bool is_repeating(const char *target)
+{
+	return !strcmp(target, "x86_64");
+}
+
 void prefetch_begin(const char *target)
 {
 	if (!strcmp(target, "x86_64") && !plugin.is_counting)
