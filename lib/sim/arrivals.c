@@ -144,16 +144,19 @@ static void note_line(struct sim_memory *m, uint64_t line, int32_t ready, enum s
 	m->lines[slot].to = (uint8_t)to;
 }
 
-/* Waits until its set of the first level takes a line.  Returns when. */
-static int32_t take_set(struct sim_memory *m, uint64_t line, enum sim_level level, int32_t from)
+/* Waits until its set of the first level takes a line, as for a way: a line that waits for something
+ * else keeps no other one from the set.  Returns when.
+ */
+static int32_t take_set(struct sim_memory *m, uint64_t line, enum sim_level level, int32_t now,
+			int32_t needed)
 {
 	int32_t *free = &m->set_free[line % m->n_sets];
+	const int32_t begin = *free > now ? *free : now;
 
 	if (!m->set_fill)
-		return from;
-	from = *free > from ? *free : from;
-	*free = from + (level > SIM_IN_L2 ? m->far_set_fill : m->set_fill);
-	return from;
+		return needed;
+	*free = begin + (level > SIM_IN_L2 ? m->far_set_fill : m->set_fill);
+	return begin > needed ? begin : needed;
 }
 
 /* Brings a line into the first level, not before `from`.  Returns when it is there. */
@@ -165,7 +168,7 @@ static int32_t fetch_line(struct sim_memory *m, int32_t now, int32_t from, uint6
 
 	if (level > SIM_IN_L2)
 		begin = take_place(m->queue, m->n_queue, begin, &place);
-	begin = take_set(m, line, level, take_ways(m, level, line, now, begin));
+	begin = take_set(m, line, level, now, take_ways(m, level, line, now, begin));
 	ready = begin + m->extra[level];
 	m->fill[fill] = ready + m->fill_hold;
 	if (level > SIM_IN_L2)
@@ -227,6 +230,15 @@ int32_t sim_memory_prefetch(struct sim_memory *m, int32_t now, uint64_t line, en
 	return free;
 }
 
+int32_t sim_memory_free(const struct sim_memory *m, int32_t now, enum sim_level level)
+{
+	unsigned place;
+
+	if (level > SIM_IN_L1)
+		now = take_place(m->fill, m->n_fills, now, &place);
+	return level > SIM_IN_L2 ? take_place(m->queue, m->n_queue, now, &place) : now;
+}
+
 int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip)
 {
 	const enum sim_level level = (enum sim_level)trip->level;
@@ -256,7 +268,7 @@ void sim_memory_fetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim
 		begin = take_place(m->fill, m->n_fills, begin, &fill);
 	if (from > SIM_IN_L2)
 		begin = take_place(m->queue, m->n_queue, begin, &place);
-	begin = to == SIM_IN_L1 ? take_set(m, line, from, take_ways(m, from, line, now, begin))
+	begin = to == SIM_IN_L1 ? take_set(m, line, from, now, take_ways(m, from, line, now, begin))
 				: take_way(m, from, line, now, begin);
 	/* A load from where it arrives takes its own time on top. */
 	ready = begin + m->extra[from] - m->extra[to];

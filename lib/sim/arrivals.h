@@ -111,6 +111,9 @@ int32_t sim_memory_load(struct sim_memory *m, int32_t now, uint64_t line, enum s
 int32_t sim_memory_prefetch(struct sim_memory *m, int32_t now, uint64_t line, enum sim_level level,
 			    enum sim_page page);
 
+/* Returns when a load from a level can get its places. */
+int32_t sim_memory_free(const struct sim_memory *m, int32_t now, enum sim_level level);
+
 /* A store leaves the store buffer, in order.  Returns the cycle in which its line is there. */
 int32_t sim_memory_store(struct sim_memory *m, int32_t now, const struct sim_trip *trip);
 

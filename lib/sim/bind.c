@@ -26,6 +26,14 @@ static void init_places(struct sim_state *s)
 	}
 }
 
+/* Ports whose uops may go to another one that is idle. */
+static params_ports movable(const struct arch_params *p)
+{
+	if (p->port_binding == PARAMS_PORT_BINDING_LATE)
+		return p->ports;
+	return p->woken_move ? p->alu_ports : 0;
+}
+
 void sim_bind_init(struct sim_state *s)
 {
 	const params_ports roles[3] = {s->params->load_ports, s->params->store_address_ports,
@@ -33,6 +41,8 @@ void sim_bind_init(struct sim_state *s)
 
 	for (unsigned r = 0; r < 3; r++)
 		s->turns[r] = roles[r] & ~s->params->ports_in_turn ? 0 : roles[r];
+	s->movable = movable(s->params);
+	s->moves_late = s->params->port_binding == PARAMS_PORT_BINDING_LATE;
 	init_places(s);
 }
 
@@ -175,6 +185,7 @@ unsigned sim_bind_choose(struct sim_state *s, struct sim_issue *issue, params_po
 		return (unsigned)port;
 	switch (s->params->port_binding) {
 	case PARAMS_PORT_BINDING_LEAST:
+	case PARAMS_PORT_BINDING_LATE: /* for the time being */
 		return bind_least(s, issue, mask);
 	case PARAMS_PORT_BINDING_SIX:
 		return bind_six(s, mask, issue->slot);

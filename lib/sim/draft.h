@@ -42,12 +42,12 @@ static inline void draft_wait(struct draft *d, struct sim_uop *u, enum sim_sourc
 {
 	const struct block_node *node =
 		kind == SIM_FROM_INPUT ? &block_nodes(d->block)[d->bi->first_node + index] : NULL;
-	bool is_sooner = node && node->is_sooner && (!d->for_stream || !node->iterations);
+	const int sooner = node && (!d->for_stream || !node->iterations) ? node->sooner : 0;
 
 	if (node)
 		latency += node->folded;
-	d->p->sources[d->p->n_sources++] =
-		(struct sim_source){(uint8_t)kind, (uint8_t)index, (int16_t)(latency - is_sooner)};
+	d->p->sources[d->p->n_sources++] = (struct sim_source){(uint8_t)kind, (uint8_t)index,
+							       (int16_t)((int)latency - sooner)};
 	u->n_sources++;
 }
 

@@ -58,8 +58,9 @@ bool sim_waits_for_branch(const struct sim_state *s, uint64_t id)
 		return false;
 	if (feed->resume_at)
 		return s->clock < feed->resume_at;
+	/* The last instruction of the block before, whose program may have been forgotten since. */
 	last = (sim_iteration(id) - 1) << SIM_NUMBER_BITS;
-	last += sim_program_of(s, last)->n_insns - 1;
+	last += feed->first_instance - sim_feed_of(s, last)->first_instance - 1;
 	slot = sim_slot(s, last);
 	if (s->slot_id[slot] != last) /* not renamed yet, or long forgotten */
 		return s->retired < sim_iteration(id);
@@ -67,8 +68,10 @@ bool sim_waits_for_branch(const struct sim_state *s, uint64_t id)
 	for (unsigned u = 0; u < branch->insn->n_uops; u++)
 		if (branch->result[u].ready > done)
 			done = branch->result[u].ready;
-	if (done == SIM_NEVER)
+	if (done == SIM_NEVER) {
+		s->stream->wrong.waiting = sim_iteration(id);
 		return true;
+	}
 	feed->resume_at = done + s->params->branch_penalty - TO_DISPATCH;
 	if (feed->resume_at < 1)
 		feed->resume_at = 1;
@@ -529,6 +532,22 @@ static void read_dsb(struct sim_state *s)
 	}
 }
 
+/* Whatever there is room for. */
+static void read_anything(struct sim_state *s)
+{
+	while (can_come_from(s, s->next_fetch, BLOCK_FROM_ANYWHERE) || sim_number(s->next_fetch)) {
+		const struct sim_insn *insn = sim_insn_of(s, s->next_fetch);
+
+		if (s->idq_count && s->idq_count + insn->n_decoded > (unsigned)s->params->idq_size)
+			return;
+		for (unsigned u = 0; u < insn->n_decoded; u++)
+			deliver(s, s->next_fetch, insn, u);
+		s->next_fetch = insn->is_last
+					? (sim_iteration(s->next_fetch) + 1) << SIM_NUMBER_BITS
+					: s->next_fetch + 1;
+	}
+}
+
 /* The next block of a stream may come from elsewhere, but not before everything older is decoded.
  */
 static void switch_source(struct sim_state *s)
@@ -575,6 +594,10 @@ void sim_fetch(struct sim_state *s)
 		return;
 	if (s->source == BLOCK_FROM_LSD) {
 		read_lsd(s);
+		return;
+	}
+	if (s->source == BLOCK_FROM_ANYWHERE) {
+		read_anything(s);
 		return;
 	}
 	if (sequence(s))

@@ -14,6 +14,8 @@ void sim_cycle(struct sim_state *s)
 	sim_retire(s);
 	sim_rename(s);
 	sim_schedule(s);
+	if (s->stream && sim_wrong_path_is_open(&s->stream->wrong))
+		sim_wrong_path_run(s);
 	sim_fetch(s);
 	s->clock++;
 }

@@ -73,6 +73,28 @@ static bool takes_data(const struct draft *d, params_ports mask)
 	return stores || mask & ~p->vec_ports;
 }
 
+/* Of a CPU of LLVM, the instruction tells whether it loads or stores: units may do other things, too. */
+static void sort_known(struct draft *d, params_ports mask)
+{
+	const struct arch_params *p = &d->block->arch->params;
+
+	if (d->l->n_loads && mask & p->load_ports)
+		push(d, d->load, &d->n_load, mask);
+	else if (d->l->n_stores && mask & p->store_address_ports && !d->n_sta)
+		push(d, d->sta, &d->n_sta, mask);
+	else if (d->l->n_stores && mask & p->store_data_ports && !d->n_std)
+		push(d, d->std, &d->n_std, mask);
+	else
+		push(d, d->alu, &d->n_alu, mask);
+}
+
+/* Data without an address are the whole store. */
+static void end_known(struct draft *d)
+{
+	if (d->n_std > d->n_sta)
+		d->sta[d->n_sta++] = d->std[--d->n_std];
+}
+
 /* Sorts uops by what they do, which their ports tell. */
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
@@ -91,7 +113,9 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 		if (d->holds_twice && computes_vectors(p, mask))
 			count /= 2;
 		for (unsigned c = 0; c < count && !d->full; c++) {
-			if (mask & only_sta)
+			if (d->l->advances)
+				sort_known(d, mask);
+			else if (mask & only_sta)
 				push(d, d->sta, &d->n_sta, mask);
 			else if (mask & p->load_ports)
 				push(d, d->load, &d->n_load, mask);
@@ -101,6 +125,8 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 				push(d, d->alu, &d->n_alu, mask);
 		}
 	}
+	if (d->l->advances)
+		end_known(d);
 	/* The divider is on one port: of several uops, the one that has no choice divides. */
 	for (unsigned k = 1; k < d->n_alu && d->l->divider; k++)
 		if (!(d->alu[k] & (d->alu[k] - 1)) && d->alu[0] & (d->alu[0] - 1)) {
@@ -176,6 +202,18 @@ static bool is_vector_output(const struct draft *d, unsigned o)
 	       (isa_is_vector(isa, d->l->out[o].key) || isa_is_turning(isa, d->l->out[o].key));
 }
 
+/* LLVM says of each result when it is there: the last one is what was loaded. */
+static unsigned longest_latency(const struct draft *d)
+{
+	unsigned longest = 1;
+
+	for (unsigned k = 0; k < d->l->n_in; k++)
+		for (unsigned o = 0; o < d->l->n_out; o++)
+			if (d->l->out[o].kind != VALUE_MEMORY && draft_latency(d, k, o) > longest)
+				longest = draft_latency(d, k, o);
+	return longest;
+}
+
 unsigned sim_draft_load_latency(const struct draft *d)
 {
 	const struct arch_params *p = &d->block->arch->params;
@@ -183,6 +221,8 @@ unsigned sim_draft_load_latency(const struct draft *d)
 	/* A given latency is that of the whole instruction: its last uop has it. */
 	if (d->bi->latency)
 		return d->n_alu ? 0 : d->bi->latency;
+	if (d->l->advances)
+		return longest_latency(d);
 	for (unsigned o = 0; o < d->l->n_out; o++)
 		if (is_vector_output(d, o))
 			return (unsigned)p->load_latency_vec;
@@ -296,12 +336,16 @@ static void add_stores(struct draft *d)
 	for (unsigned k = 0; k < d->l->n_out; k++)
 		o = d->l->out[k].kind == VALUE_MEMORY ? k : o;
 	for (unsigned i = 0; i < d->n_sta; i++) {
-		struct sim_uop *u = sim_draft_uop(d, SIM_STORE_ADDRESS, d->sta[i]);
+		const bool is_whole = i >= d->n_std && d->l->advances; /* one uop for both */
+		struct sim_uop *u =
+			sim_draft_uop(d, is_whole ? SIM_STORE_DATA : SIM_STORE_ADDRESS, d->sta[i]);
 
 		for (unsigned k = 0; k < d->l->n_in; k++)
 			if (d->l->in[k].kind == VALUE_ADDRESS)
 				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
 		d->insn->n_store_uops++;
+		if (is_whole)
+			add_stored(d, u, o);
 		if (i >= d->n_std)
 			continue;
 		d->insn->n_store_uops++;

@@ -50,6 +50,8 @@ static inline void sim_dequeue(struct sim_state *s, unsigned port, unsigned k)
  */
 static inline bool sim_may_move(const struct sim_state *s, const struct sim_entry *e, unsigned to)
 {
+	if (s->moves_late)
+		return e->u->ports >> to & 1;
 	return e->u->ports >> to & 1 && e->ready == s->clock && e->kind != SIM_LOAD &&
 	       !e->u->taken_ports && !(s->results[e->port] >> e->result & 1);
 }
@@ -57,7 +59,7 @@ static inline bool sim_may_move(const struct sim_state *s, const struct sim_entr
 /* Finds a uop for an idle port among those that wait behind others. */
 static inline void sim_fill_port(struct sim_state *s, unsigned idle)
 {
-	for (unsigned ports = s->ready_ports & s->params->alu_ports; ports; ports &= ports - 1) {
+	for (unsigned ports = s->ready_ports & s->movable; ports; ports &= ports - 1) {
 		const unsigned port = (unsigned)__builtin_ctz(ports);
 
 		for (unsigned k = s->ready_begin[port] + 2; k <= s->ready_end[port]; k++) {

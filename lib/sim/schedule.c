@@ -450,8 +450,7 @@ void sim_schedule(struct sim_state *s)
 	s->next_data_ports = 0;
 	s->n_together = 0;
 	s->waits_with_result = UINT64_MAX;
-	for (unsigned idle = s->params->woken_move ? s->params->alu_ports & ~s->ready_ports : 0;
-	     idle; idle &= idle - 1)
+	for (unsigned idle = s->movable & ~s->ready_ports; idle; idle &= idle - 1)
 		sim_fill_port(s, (unsigned)__builtin_ctz(idle));
 	rest = s->ready_ports;
 	if (s->params->load_bank_bytes) {

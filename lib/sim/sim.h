@@ -20,6 +20,7 @@
  *   stream.c     different blocks, one after the other
  *   trips.c      loads and stores of a stream that miss the first-level cache
  *   arrivals.c   when lines arrive
+ *   wrong_path.c, ghosts.c  what a stream executes behind a mispredicted branch
  */
 #ifndef TACT_SIM_PRIVATE_H
 #define TACT_SIM_PRIVATE_H
@@ -29,6 +30,7 @@
 #include "block/block.h"
 #include "block/dsb_line.h"
 #include "sim/arrivals.h"
+#include "sim/wrong_path.h"
 
 enum {
 	SIM_MAX_UOPS =
@@ -361,6 +363,7 @@ struct sim_feed {
 	bool is_contiguous;   /* begins where the previous one ends */
 	bool has_accesses;    /* known; otherwise there is only what the block itself says */
 	bool is_mispredicted; /* the branch before it was predicted to go elsewhere */
+	bool misses; /* data that are not in the first level, or a page not in the first TLB */
 	bool is_redirected;   /* fetch comes here when the branch before it was decoded */
 	uint16_t fetch_delay; /* cycles that fetch needs to come here */
 	uint64_t code_lines;  /* where its lines of code come from (struct tact_stream_execution) */
@@ -432,8 +435,9 @@ struct sim_stream {
 	unsigned leaving_head, n_leaving;
 	int32_t leaving[SIM_STORES]; /* ring: when those that have retired leave, in order */
 	int32_t last_left;	     /* when the last one leaves, or has left */
-	uint64_t last_line;	     /* where to, in parts of store_line_bytes */
-	unsigned n_together;	     /* how many leave with it */
+	struct sim_wrong_path wrong;
+	uint64_t last_line;  /* where to, in parts of store_line_bytes */
+	unsigned n_together; /* how many leave with it */
 };
 
 struct sim_state {
@@ -477,6 +481,8 @@ struct sim_state {
 	/* Ports that have a limited number of places, and the port that shares those of each; its
 	 * own number if none does.
 	 */
+	params_ports movable; /* ports whose uops may go to one that is idle */
+	bool moves_late;      /* at any time, not only when their last operand has just come */
 	params_ports stationed, shared; /* shared: those of alu_ports that share them */
 	uint8_t shares[TACT_MAX_PORTS];
 	unsigned next_port;
@@ -728,12 +734,21 @@ static inline void sim_stream_pass_stack(struct sim_stream *t, const struct sim_
 			   (t->stack_changed & !(insn->names_stack | insn->writes_stack));
 }
 
+/* Finds the youngest store that a load meets; *found stays if there is none. */
+void sim_stream_find_store(const struct sim_stream *t, const struct sim_access *a,
+			   struct sim_origin *found);
+
 void sim_stream_init(struct sim_state *s, struct sim_stream *t, const struct tact_arch *arch);
 
 /* ---- trips.c: only for streams that follow where data are ---- */
 
 /* Returns for how many cycles longer than from the first level the next load of an instance takes. */
 int32_t sim_trip_load(struct sim_state *s, struct sim_instance *inst);
+
+/* An access is executed on a wrong path, before its turn.  Returns as sim_trip_load, in cycles of the
+ * clock.
+ */
+int32_t sim_trip_ghost(struct sim_state *s, uint64_t access);
 
 /* The stores of an instance retire. */
 void sim_trip_store(struct sim_state *s, const struct sim_instance *inst);

@@ -191,6 +191,12 @@ static void connect_accesses(struct sim_stream *t, const struct sim_feed *feed,
 	}
 }
 
+void sim_stream_find_store(const struct sim_stream *t, const struct sim_access *a,
+			   struct sim_origin *found)
+{
+	find_store(t, a, false, found);
+}
+
 void sim_stream_connect(struct sim_state *s, struct sim_instance *inst)
 {
 	struct sim_stream *t = s->stream;
@@ -312,9 +318,13 @@ static void fetch_ahead(const struct sim_program *p)
 
 void sim_stream_feed(struct sim_stream *t, const struct sim_feed *feed)
 {
-	struct sim_feed *f = &t->feeds[t->n_feeds++ & (SIM_FEEDS - 1)];
+	const struct sim_feed *before = &t->feeds[(t->n_feeds - 1) & (SIM_FEEDS - 1)];
+	struct sim_feed *f = &t->feeds[t->n_feeds & (SIM_FEEDS - 1)];
 
 	fetch_ahead(feed->program);
+	if (t->follows_trips && t->n_feeds && t->n_feeds >= t->wrong.first_known)
+		sim_wrong_path_learn(&t->wrong, before->program, before->address, feed->address);
+	t->n_feeds++;
 	*f = *feed;
 	f->first_access = t->n_accesses;
 	f->first_instance = t->n_instances;
@@ -349,6 +359,7 @@ static void move_back(int32_t *cycle, int32_t by)
 void sim_stream_rebase(struct sim_state *s, int32_t by)
 {
 	s->clock -= by;
+	s->stream->wrong.is_open = false;
 	s->last_retired -= by;
 	s->next_iteration_at = 0;
 	move_back(&s->rob_full, by);

@@ -37,6 +37,21 @@ static int32_t load_trip(struct sim_state *s, const struct sim_access *a)
 	return ready - s->clock < MOST_EXTRA ? ready - s->clock : MOST_EXTRA;
 }
 
+int32_t sim_trip_ghost(struct sim_state *s, uint64_t access)
+{
+	struct sim_access *a = access_at(s->stream, access);
+	int32_t extra;
+
+	if (a->is_store)
+		return s->clock;
+	extra = load_trip(s, a);
+	/* Its line is on its way, and so is its page. */
+	a->trip.level = SIM_IN_L1;
+	a->trip.page = SIM_PAGE_KNOWN;
+	a->trip.n_fetched = 0;
+	return s->clock + extra;
+}
+
 /* A uop makes one load; the first one also those for which there is no uop. */
 int32_t sim_trip_load(struct sim_state *s, struct sim_instance *inst)
 {

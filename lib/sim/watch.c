@@ -13,6 +13,8 @@ const char *tact_uop_source_name(enum tact_uop_source source)
 
 const char *tact_uop_source_name_on(const struct tact_arch *arch, enum tact_uop_source source)
 {
+	if (arch && !arch->params.front_end && source <= TACT_SOURCE_LSD)
+		return "Uops"; /* nobody knows from where */
 	if (arch && arch->params.terms == PARAMS_TERMS_AMD && source == TACT_SOURCE_MITE)
 		return "Dec";
 	if (arch && arch->params.terms == PARAMS_TERMS_AMD && source == TACT_SOURCE_DSB)

@@ -96,6 +96,7 @@ static void come_to_life(struct tact_stream *t)
 	if (t->is_live) {
 		/* Nothing that is remembered may lead to a block that is gone. */
 		memset(t->state.slot_id, 0xff, sizeof(t->state.slot_id));
+		sim_wrong_path_forget(&t->stream.wrong, t->stream.n_feeds);
 		t->last = NULL;
 		t->known_forgotten = t->owner->forgotten;
 		return;
@@ -137,6 +138,8 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 
 	if (!t || !block || !block->n_insns || !number)
 		return -TACT_E_INVAL;
+	if (block->arch->params.in_order)
+		return -TACT_E_NOT_MODELLED;
 	t = t->owner;
 	if (t->arch && t->arch != block->arch)
 		return -TACT_E_INVAL;
@@ -207,7 +210,7 @@ static int advance(struct tact_stream *t, bool drain)
 /* Copies accesses after those of the blocks that were fed; they count with the block. */
 static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 			 const struct tact_stream_access *accesses,
-			 const struct tact_stream_trip *trips, size_t n)
+			 const struct tact_stream_trip *trips, size_t n, bool *misses)
 {
 	/* Those of blocks that are in flight are still needed. */
 	t->stream.kept_access =
@@ -234,6 +237,7 @@ static int copy_accesses(struct tact_stream *t, const struct stream_code *code,
 		if (trips)
 			memcpy(&sim_stream_access(&t->stream, i)->trip, &trips[i],
 			       sizeof(trips[i]));
+		*misses |= trips && (trips[i].level | trips[i].page);
 	}
 	return 0;
 }
@@ -250,6 +254,8 @@ static bool is_repeated(const struct tact_stream *t, const struct stream_code *c
 static enum block_source source_of(const struct tact_stream *t, const struct stream_code *code,
 				   const struct tact_stream_execution *x)
 {
+	if (code->source == BLOCK_FROM_ANYWHERE)
+		return code->source;
 	if (x->is_decoded || (!code->executions && !x->was_executed))
 		return BLOCK_FROM_MITE;
 	if (code->source == BLOCK_FROM_LSD &&
@@ -323,7 +329,7 @@ int tact_stream_execute(struct tact_stream *t, const struct tact_stream_executio
 	if (feed.source == BLOCK_FROM_MITE)
 		feed.code_lines = x->code_lines;
 	if (x->accesses) {
-		status = copy_accesses(t, code, x->accesses, x->trips, x->n_accesses);
+		status = copy_accesses(t, code, x->accesses, x->trips, x->n_accesses, &feed.misses);
 		if (status < 0)
 			return status;
 		feed.n_accesses = (uint32_t)x->n_accesses;
