@@ -207,6 +207,15 @@ static inline int take_skimmed(struct tact_analysis *a, const struct tact_trace_
 	return status < 0 ? status : take_sample(a, event, diag);
 }
 
+static int refuse_set(const struct tact_analysis *a, const struct tact_trace_block *b,
+		      struct tact_diag *diag)
+{
+	return tact_fail(
+		diag, TACT_E_FORMAT,
+		"the program has %s code, and the CPU executes %s; 'tact archs' lists others",
+		b->isa->title, a->cycles->arch->isa->title);
+}
+
 /* outcome: what happened in an execution; NULL: that is found here. */
 static int take_event(struct tact_analysis *a, const struct tact_trace_event *event,
 		      const struct front_outcome *outcome, const struct front_trip *trips,
@@ -214,6 +223,8 @@ static int take_event(struct tact_analysis *a, const struct tact_trace_event *ev
 {
 	int status = 0;
 
+	if (event->kind == TACT_TRACE_EXEC && event->block->isa != a->cycles->arch->isa)
+		return refuse_set(a, event->block, diag);
 	if ((event->kind == TACT_TRACE_BEGIN && add_thread(a, event)) ||
 	    (a->calls && follow_calls(a, event)))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -251,6 +262,7 @@ static int take_batch(struct tact_analysis *const *all, size_t n_all, struct fro
 			const struct front_outcome *outcome = front_cursor_outcome(at, i, &trips);
 			int status;
 
+			front_cursor_expect(at, i);
 			engine_expect(all[i]->cycles, front_cursor_later(at),
 				      front_cursor_later_key(at, i));
 			status = outcome->is_skimmed
@@ -259,6 +271,12 @@ static int take_batch(struct tact_analysis *const *all, size_t n_all, struct fro
 			if (status < 0)
 				return status;
 		}
+	for (size_t i = 0; i < n_all; i++) {
+		struct tact_cycles *c = all[i]->cycles;
+
+		at->batch->answers[i].pace.cycles = c->spent - c->spent_before;
+		c->spent_before = c->spent;
+	}
 	return 1;
 }
 

@@ -65,6 +65,7 @@ static void push(struct predictor *p, const struct predictor_branch *b, uint64_t
 		p->has_footprint ? footprint(last_byte(b), target) : b->address ^ target * BASE;
 	const uint64_t h = hash(seen);
 
+	p->next.is_valid = false;
 	for (unsigned i = 0; i < p->n_tables; i++)
 		lengthen(p, &p->table[i].history, h);
 	p->taken[p->n_taken++ % PREDICTOR_HISTORY] = h;
@@ -190,35 +191,66 @@ static unsigned free_way(struct predictor *p, const uint8_t *useful, unsigned n)
 
 /* The tables that know a branch, longest history first. */
 struct lookup {
-	uint64_t place[PREDICTOR_TABLES];
+	const uint64_t *place;	/* by table */
 	int provider;		/* -1: the base */
 	int8_t *first, *second; /* counters: the provider's, and the next one's */
 	int8_t *base;
 	uint8_t *useful; /* the provider's */
 };
 
+static struct predictor_set *set_at(const struct predictor *p, unsigned table, uint64_t place)
+{
+	return &p->table[table].sets[set_of(place, p->n_sets)];
+}
+
+/* A lookup waits for its sets, and which table knows the branch cannot be foreseen.  The history is
+ * complete long before it is used: so all sets are fetched at that time.
+ */
+static void find_places(struct predictor *p, uint64_t address)
+{
+	struct predictor_places *next = &p->next;
+
+	next->address = address;
+	next->is_valid = true;
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		next->place[i] = place_of(p, p->table[i].history.hash, address);
+		tact_fetch(set_at(p, i, next->place[i]));
+	}
+	tact_fetch(&p->base[set_of(hash(address), p->n_base)]);
+}
+
+void predictor_prepare(struct predictor *p, const struct predictor_branch *b)
+{
+	if (b->flow == TACT_FLOW_BRANCH)
+		find_places(p, b->address);
+}
+
 /* Longer histories come first: the first two that know the branch are enough. */
 static void look_up(struct predictor *p, uint64_t address, struct lookup *l)
 {
-	struct predictor_set *sets = p->table[0].sets + (size_t)(p->n_tables - 1) * p->n_sets;
+	unsigned known = 0, way[PREDICTOR_TABLES];
 
-	l->provider = -1;
+	if (!p->next.is_valid || p->next.address != address)
+		find_places(p, address);
+	l->place = p->next.place;
+	for (unsigned i = 0; i < p->n_tables; i++) {
+		way[i] = find_way(set_at(p, i, l->place[i])->tag, tag_of(l->place[i]));
+		known |= (unsigned)(way[i] < PREDICTOR_WAYS) << i;
+	}
 	l->base = &p->base[set_of(hash(address), p->n_base)];
 	l->first = l->second = l->base;
-	for (unsigned i = p->n_tables; i-- > 0; sets -= p->n_sets) {
-		const uint64_t place = place_of(p, p->table[i].history.hash, address);
-		struct predictor_set *s = &sets[set_of(place, p->n_sets)];
-		const unsigned way = find_way(s->tag, tag_of(place));
+	l->provider = -1;
+	for (unsigned n = 0; known && n < 2; n++) {
+		const unsigned i = 31 - (unsigned)__builtin_clz(known);
+		struct predictor_set *s = set_at(p, i, l->place[i]);
 
-		l->place[i] = place;
-		if (way == PREDICTOR_WAYS)
-			continue;
-		if (l->provider >= 0) {
-			l->second = &s->counter[way];
+		known &= ~(1u << i);
+		if (n) {
+			l->second = &s->counter[way[i]];
 			return;
 		}
-		l->first = &s->counter[way];
-		l->useful = &s->useful[way];
+		l->first = &s->counter[way[i]];
+		l->useful = &s->useful[way[i]];
 		l->provider = (int)i;
 	}
 }
@@ -241,7 +273,7 @@ static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 	const unsigned first = draw_table(p, l->provider, p->n_tables);
 
 	for (unsigned i = first; i < p->n_tables; i++) {
-		struct predictor_set *s = &p->table[i].sets[set_of(l->place[i], p->n_sets)];
+		struct predictor_set *s = set_at(p, i, l->place[i]);
 		const unsigned way = free_way(p, s->useful, PREDICTOR_WAYS);
 
 		if (way == PREDICTOR_WAYS)
@@ -251,7 +283,7 @@ static void allocate(struct predictor *p, const struct lookup *l, bool taken)
 		return;
 	}
 	for (unsigned i = first; i < p->n_tables; i++)
-		memset(p->table[i].sets[set_of(l->place[i], p->n_sets)].useful, 0, PREDICTOR_WAYS);
+		memset(set_at(p, i, l->place[i])->useful, 0, PREDICTOR_WAYS);
 }
 
 /* Tells whether the predictor knew the direction.  A table with history needs longer, which matters
@@ -409,7 +441,7 @@ static struct predictor_site *site_of(struct predictor *p, uint32_t number)
 		p->n_chunks = chunk + 1;
 	}
 	if (!p->chunks[chunk])
-		p->chunks[chunk] = calloc(PREDICTOR_CHUNK, sizeof(**p->chunks));
+		p->chunks[chunk] = tact_table_create(PREDICTOR_CHUNK, sizeof(**p->chunks));
 	return p->chunks[chunk] ? &p->chunks[chunk][number % PREDICTOR_CHUNK] : NULL;
 }
 
@@ -517,7 +549,8 @@ static uint8_t second_delay(struct predictor *p, uint64_t address)
 	while (i < p->n_regions && p->regions[i] != region)
 		i++;
 	is_near = i < p->n_regions;
-	memmove(p->regions + 1, p->regions, (is_near ? i : i - 1) * sizeof(*p->regions));
+	for (unsigned k = is_near ? i : i - 1; k > 0; k--)
+		p->regions[k] = p->regions[k - 1];
 	p->regions[0] = region;
 	return is_near ? p->btb[1].delay : p->far_delay;
 }
@@ -675,6 +708,6 @@ int predictor_init(struct predictor *p, const struct arch_params *params)
 void predictor_fini(struct predictor *p)
 {
 	for (size_t i = 0; i < p->n_chunks; i++)
-		free(p->chunks[i]);
+		tact_table_destroy(p->chunks[i], PREDICTOR_CHUNK, sizeof(**p->chunks));
 	FREE_ALL(p->chunks, p->base, p->table[0].sets, p->table[0].targets);
 }

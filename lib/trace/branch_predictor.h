@@ -12,6 +12,7 @@
 #include <tact/insn.h>
 
 #include "arch/arch.h"
+#include "base/base.h"
 
 enum {
 	PREDICTOR_TABLES = 8,	  /* at most */
@@ -20,8 +21,8 @@ enum {
 	PREDICTOR_HISTORY = 1024, /* taken branches; more than the longest history */
 	PREDICTOR_RETURNS = 256,  /* at most */
 	PREDICTOR_LIFETIMES = 256,
-	PREDICTOR_LEVELS = 3,  /* of the BTB, at most */
-	PREDICTOR_CHUNK = 1024 /* sites */
+	PREDICTOR_LEVELS = 3,	  /* of the BTB, at most */
+	PREDICTOR_CHUNK = 1 << 14 /* sites; pages of them that nobody asks for take no memory */
 };
 
 /* Branches by address and history: tags, and for each of them counters. */
@@ -62,6 +63,13 @@ struct predictor_site {
 	bool has_targets;		    /* more than one, so far */
 };
 
+/* Where a conditional branch is in each table, found and fetched before it is asked about. */
+struct predictor_places {
+	uint64_t address;
+	bool is_valid; /* the history has not changed since */
+	uint64_t place[PREDICTOR_TABLES];
+};
+
 /* What Zen 4 finds targets by. */
 struct predictor_path {
 	/* Where the code since the last taken branch begins, and the window with that branch. */
@@ -82,6 +90,7 @@ struct predictor {
 	uint32_t n_sets, n_target_sets; /* of each table */
 	uint32_t n_jump_sets;		/* of these, those for one jump from one window; 0: all */
 	unsigned n_far_ways;		/* of a set, that can hold a target in another page */
+	struct predictor_places next;
 	struct predictor_path path;
 	bool has_path;	      /* targets go by it, else by the histories of the tables */
 	uint8_t path_sources; /* that are used, and outcomes by table */
@@ -156,8 +165,13 @@ static inline void predictor_expect(const struct predictor *p, uint32_t site)
 	const size_t chunk = site / PREDICTOR_CHUNK;
 
 	if (chunk < p->n_chunks && p->chunks[chunk])
-		__builtin_prefetch(&p->chunks[chunk][site % PREDICTOR_CHUNK], 1);
+		tact_fetch(&p->chunks[chunk][site % PREDICTOR_CHUNK]);
 }
+
+/* This branch will be the next one that predictor_follow is called for: what the tables know of it is
+ * fetched.  A guess that is wrong costs time, and nothing else.
+ */
+void predictor_prepare(struct predictor *p, const struct predictor_branch *branch);
 
 /* Whether the predictor has anything to do with a block that ends so. */
 static inline bool predictor_takes(const struct predictor_branch *branch)

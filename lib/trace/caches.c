@@ -38,6 +38,8 @@ enum { ENTRIES_A_LINE = 8 };
 
 /* The kernel is in the upper half of the addresses. */
 enum { KERNEL_LINES_A_PAGE = 3 };
+/* Lines of others before they come again: 64 MiB of them, more than a last level keeps. */
+enum { OTHERS_LINES = 1 << 20 };
 #define KERNEL ((uint64_t)1 << 57)
 
 static int init_level(struct cache_level *l, uint64_t entries, unsigned ways, bool is_hashed)
@@ -92,6 +94,9 @@ int caches_init(struct caches *c, const struct arch_params *p, const uint64_t *b
 	if (!status)
 		status = sharing_init(&c->sharing, p, c->level[CACHE_LEVELS - 1].sets,
 				      c->level[CACHE_LEVELS - 1].ways);
+	if (!status)
+		status = store_sets_init(&c->store_sets, c->level[0].sets, c->level[0].ways,
+					 p->l1_set_ahead);
 	if (status)
 		caches_fini(c);
 	return status;
@@ -104,6 +109,7 @@ void caches_fini(struct caches *c)
 	free(c->tlb[0].lines);
 	free(c->tlb[1].lines);
 	sharing_fini(&c->sharing);
+	store_sets_fini(&c->store_sets);
 	memset(c, 0, sizeof(*c));
 }
 
@@ -459,6 +465,11 @@ static inline void access_line(struct caches *c, uint64_t line, bool is_store,
 	is_hit = touch(set, c->level[0].ways, line);
 	if (!is_hit)
 		miss_line(c, line, set, out);
+	if (is_store && c->store_sets.sets && store_sets_displaced(&c->store_sets, line) &&
+	    is_hit) {
+		c->misses[0]++;
+		out->level = out->level ? out->level : 1;
+	}
 	if (is_store && !(*set & CACHE_WRITTEN)) {
 		const unsigned to = write_line(c, line, set);
 
@@ -581,6 +592,18 @@ void caches_enter_kernel(struct caches *c, unsigned lines)
 	}
 	memset(c->recent, 0, sizeof(c->recent));
 	memcpy(c->page_misses, misses, sizeof(misses));
+}
+
+void caches_wait(struct caches *c, unsigned lines, bool loses_pages)
+{
+	for (unsigned i = 0; i < lines; i++)
+		bring(c, caches_kernel_line(CACHES_OTHERS, c->others++ % OTHERS_LINES), 0);
+	if (!loses_pages)
+		return;
+	memset(c->recent, 0, sizeof(c->recent));
+	for (unsigned i = 0; i < 2; i++)
+		memset(c->tlb[i].lines, 0,
+		       c->tlb[i].sets * c->tlb[i].ways * sizeof(*c->tlb[i].lines));
 }
 
 void caches_fill_page(struct caches *c, uint64_t address)

@@ -16,6 +16,7 @@
 #include <tact/simulate.h>
 
 #include "trace/sharing.h"
+#include "trace/store_sets.h"
 
 enum {
 	CACHE_LEVELS = 3,
@@ -71,7 +72,9 @@ struct caches {
 	bool crosses_pages;   /* a stream goes on in the next page */
 	bool hints_reach_memory; /* a prefetch into the second level does */
 	uint64_t misses[CACHE_LEVELS], page_misses[2];
+	unsigned others;	/* lines that others brought while calls waited */
 	struct sharing sharing; /* of the last level */
+	struct store_sets store_sets;
 	struct cache_stream streams[CACHE_STREAMS];
 	struct cache_stride strides[CACHE_STRIDES];
 };
@@ -90,7 +93,7 @@ static inline struct cache_stride *caches_stride(struct caches *c, uint64_t insn
 }
 
 /* Returns whether an access goes to a line, and a page, that were used a moment ago, and changes
- * nothing: about half of them are, and there are very many.
+ * nothing: about half of them are, and there are very many.  To be asked once for each access.
  */
 static inline bool caches_is_simple(struct caches *c, uint64_t address, uint32_t size,
 				    uint64_t insn, bool is_store)
@@ -99,6 +102,7 @@ static inline bool caches_is_simple(struct caches *c, uint64_t address, uint32_t
 	const struct cache_level *l = &c->level[0];
 	const uint64_t first = l->lines[(line & (l->sets - 1)) * l->ways];
 
+	c->store_sets.stores += is_store;
 	if ((address % CACHE_LINE + size > CACHE_LINE) |
 	    (c->recent[page % CACHE_RECENT] != page + 1) | ((first & CACHE_NUMBER) != line + 1))
 		return false;
@@ -142,8 +146,13 @@ unsigned caches_bring(struct caches *c, uint64_t line);
 /* The kernel's lines: the same in every call, those of light calls first, anywhere in pages of 4 KiB
  * with three of them each.
  */
-enum caches_kernel { CACHES_KERNEL_DATA, CACHES_KERNEL_CODE };
+enum caches_kernel { CACHES_KERNEL_DATA, CACHES_KERNEL_CODE, CACHES_OTHERS };
 uint64_t caches_kernel_line(enum caches_kernel kind, unsigned i);
+
+/* Others had the core while a call waited: so many lines of theirs, other ones each time, take places
+ * in all levels, and TLBs that are not kept are empty.
+ */
+void caches_wait(struct caches *c, unsigned lines, bool loses_pages);
 
 /* The kernel ran, and touched so many of its lines of data.  These misses are not counted. */
 void caches_enter_kernel(struct caches *c, unsigned lines);

@@ -147,6 +147,7 @@ static uint64_t node_hash(uint32_t parent, uint32_t function)
 /* Returns the node of a function that this node calls.  If the tree is full: that node itself. */
 static uint32_t child_of(struct calls *c, uint32_t parent, uint32_t function)
 {
+	struct calls_recent *recent;
 	uint64_t hash;
 	size_t at = 0;
 	uint32_t i;
@@ -159,9 +160,14 @@ static uint32_t child_of(struct calls *c, uint32_t parent, uint32_t function)
 	if (i && c->nodes[i].function == function)
 		return i;
 	hash = node_hash(parent, function);
+	recent = &c->recent[hash % CALLS_RECENT];
+	if (recent->node && recent->parent == parent && recent->function == function)
+		return c->nodes[parent].callee = recent->node;
 	while ((i = hash_next(&c->node_of, hash, &at)) != HASH_NONE)
-		if (c->nodes[i].parent == parent && c->nodes[i].function == function)
+		if (c->nodes[i].parent == parent && c->nodes[i].function == function) {
+			*recent = (struct calls_recent){parent, function, i};
 			return c->nodes[parent].callee = i;
+		}
 	if (c->n_nodes >= c->max_nodes)
 		return parent;
 	c->nodes[parent].callee = (uint32_t)c->n_nodes;
@@ -201,6 +207,7 @@ static void copy_nodes(struct calls *c, const struct calls_node *from, size_t n,
 	c->n_nodes = 1;
 	memset(c->node_of.slots, 0, c->node_of.n_slots * sizeof(*c->node_of.slots));
 	c->node_of.n = 0;
+	memset(c->recent, 0, sizeof(c->recent));
 	c->nodes[CALLS_ROOT] = from[CALLS_ROOT];
 	c->nodes[CALLS_ROOT].callee = 0;
 	map[CALLS_ROOT] = CALLS_ROOT;

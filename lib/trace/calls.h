@@ -21,6 +21,7 @@ enum {
 	CALLS_NODES = 1 << 17,	/* at most */
 	CALLS_DEPTH = 192,	/* of the tree: what is deeper becomes a neighbour there */
 	CALLS_FRAMES = 1 << 12, /* of a thread; calls below are counted, and not told apart */
+	CALLS_RECENT = 1 << 12, /* chosen: they fit the second-level cache */
 	CALLS_REST = 0		/* function: calls that were summed up */
 };
 
@@ -49,6 +50,11 @@ struct calls_code {
 	uint64_t target;   /* of a direct branch; 0: unknown */
 };
 
+/* Who was called, a moment ago: the table of all nodes is large, and slow to look into. */
+struct calls_recent {
+	uint32_t parent, function, node; /* 0: none */
+};
+
 struct calls_frame {
 	uint32_t node, function;
 	uint64_t back; /* address to which it returns; 0: unknown */
@@ -75,6 +81,7 @@ struct calls {
 	struct calls_node *nodes; /* owned, as is everything below */
 	size_t n_nodes, max_nodes;
 	struct hash node_of;
+	struct calls_recent recent[CALLS_RECENT];
 	struct calls_function *functions;
 	size_t n_functions, functions_capacity;
 	struct hash function_of;

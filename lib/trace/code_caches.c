@@ -33,20 +33,22 @@ static int init_table(struct code_table *t, size_t n, size_t ways)
 /* Moves a line or page to the front of its set.  Returns whether it was there. */
 static bool touch(struct code_table *t, uint64_t number)
 {
-	uint64_t *set;
+	uint64_t *set, held;
 	size_t w = 0;
-	bool hit;
 
 	if (t->last == number + 1)
 		return true;
 	t->last = number + 1;
 	set = t->held + (number & (t->sets - 1)) * t->ways;
-	while (w < t->ways - 1 && set[w] != number + 1)
-		w++;
-	hit = set[w] == number + 1;
-	memmove(set + 1, set, w * sizeof(*set));
+	held = set[0];
+	while (held != number + 1 && ++w < t->ways) {
+		const uint64_t next = set[w];
+
+		set[w] = held;
+		held = next;
+	}
 	set[0] = number + 1;
-	return hit;
+	return held == number + 1;
 }
 
 int code_caches_init(struct code_caches *c, const struct arch_params *p, struct caches *shared)
@@ -61,7 +63,8 @@ int code_caches_init(struct code_caches *c, const struct arch_params *p, struct 
 		c->ways = (size_t)p->dsb_ways;
 		c->sets = (size_t)p->dsb_size > c->ways ? (size_t)p->dsb_size / c->ways : 1;
 		c->windows = calloc(c->sets * c->ways, sizeof(*c->windows));
-		status = c->windows ? 0 : -TACT_E_NOMEM;
+		c->held = calloc(c->sets, sizeof(*c->held));
+		status = c->windows && c->held ? 0 : -TACT_E_NOMEM;
 		while (1 << c->window_shift < p->dsb_window)
 			c->window_shift++;
 	}
@@ -79,6 +82,7 @@ int code_caches_init(struct code_caches *c, const struct arch_params *p, struct 
 void code_caches_fini(struct code_caches *c)
 {
 	free(c->windows);
+	free(c->held);
 	free(c->lines.held);
 	free(c->pages.held);
 	free(c->pages_2.held);
@@ -89,32 +93,46 @@ void code_caches_fini(struct code_caches *c)
 
 #define KERNEL_WINDOW UINT64_MAX /* no address has it */
 
-/* Lets windows of a set go until so many lines are free, but not `keep`. */
-static void make_room(const struct code_caches *c, struct code_window *set,
-		      const struct code_window *keep, unsigned lines)
+/* Returns the window of a set that was used least recently, but not `keep`; NULL: there is none. */
+static struct code_window *find_oldest(const struct code_caches *c, size_t number,
+				       const struct code_window *keep)
 {
-	for (;;) {
-		struct code_window *oldest = NULL;
-		unsigned held = 0;
+	struct code_window *set = c->windows + number * c->ways, *oldest = NULL;
+	uint32_t most = 0;
 
-		for (size_t w = 0; w < c->ways; w++) {
-			if (!set[w].window || &set[w] == keep)
-				continue;
-			held += set[w].lines;
-			if (!oldest || c->clock - set[w].used > c->clock - oldest->used)
-				oldest = &set[w];
-		}
-		if (!oldest || held + lines <= c->ways)
+	for (size_t w = 0; w < c->ways; w++) {
+		const bool counts = set[w].window && &set[w] != keep;
+		const uint32_t age = counts ? c->clock - set[w].used + 1 : 0;
+
+		oldest = age > most ? &set[w] : oldest;
+		most = age > most ? age : most;
+	}
+	return oldest;
+}
+
+/* Lets windows of a set go until so many lines are free, but not `keep`. */
+static void make_room(const struct code_caches *c, size_t number, const struct code_window *keep,
+		      unsigned lines)
+{
+	uint16_t *held = &c->held[number];
+	const unsigned kept = keep ? keep->lines : 0;
+
+	while (*held - kept + lines > c->ways) {
+		struct code_window *oldest = find_oldest(c, number, keep);
+
+		if (!oldest)
 			return;
 		oldest->window = 0;
+		*held = (uint16_t)(*held - oldest->lines);
 	}
 }
 
 /* Puts a part of a window, with so many uops, into its set.  NULL for at: it has no entry yet. */
-static void build(struct code_caches *c, struct code_window *set, struct code_window *at,
+static void build(struct code_caches *c, size_t number, struct code_window *at,
 		  const struct code_window *part)
 {
 	const struct arch_params *p = c->params;
+	struct code_window *set = c->windows + number * c->ways;
 	unsigned uops = part->uops + (at ? at->uops : 0u), lines;
 
 	lines = (uops + (unsigned)p->dsb_line_uops - 1) / (unsigned)p->dsb_line_uops;
@@ -127,14 +145,16 @@ static void build(struct code_caches *c, struct code_window *set, struct code_wi
 		if (lines > (unsigned)p->dsb_lines || lines > c->ways)
 			return;
 	}
-	make_room(c, set, at, lines);
+	make_room(c, number, at, lines);
 	for (size_t w = 0; w < c->ways && !at; w++)
 		if (!set[w].window) {
 			at = &set[w];
 			at->starts = 0;
+			at->lines = 0;
 		}
 	if (!at)
 		return;
+	c->held[number] = (uint16_t)(c->held[number] + lines - at->lines);
 	at->window = part->window;
 	at->starts |= part->starts;
 	at->used = c->clock;
@@ -148,6 +168,7 @@ static void build(struct code_caches *c, struct code_window *set, struct code_wi
 static bool look_up(struct code_caches *c, const struct code_window *part, struct code_place *place)
 {
 	struct code_window *set = c->windows + place->at;
+	size_t number;
 
 	place->window = part->window;
 	place->start = (uint8_t)__builtin_ctzll(part->starts);
@@ -156,7 +177,8 @@ static bool look_up(struct code_caches *c, const struct code_window *part, struc
 		set->used = c->clock;
 		return true;
 	}
-	set = c->windows + (size_t)(part->window % c->sets) * c->ways;
+	number = (size_t)(part->window % c->sets);
+	set = c->windows + number * c->ways;
 	for (size_t w = 0; w < c->ways; w++) {
 		if (set[w].window != part->window)
 			continue;
@@ -164,10 +186,10 @@ static bool look_up(struct code_caches *c, const struct code_window *part, struc
 		place->at = (uint32_t)(set + w - c->windows);
 		if (set[w].starts & part->starts)
 			return true;
-		build(c, set, &set[w], part);
+		build(c, number, &set[w], part);
 		return false;
 	}
-	build(c, set, NULL, part);
+	build(c, number, NULL, part);
 	return false;
 }
 
@@ -263,27 +285,42 @@ static void displace_windows(struct code_caches *c, int lines)
 		struct code_window *set = c->windows + i * c->ways, *at = NULL;
 
 		for (size_t w = 0; w < c->ways; w++)
-			if (set[w].window == KERNEL_WINDOW)
+			if (set[w].window == KERNEL_WINDOW) {
 				set[w].window = 0;
-		make_room(c, set, NULL, of_each);
+				c->held[i] = (uint16_t)(c->held[i] - set[w].lines);
+			}
+		make_room(c, i, NULL, of_each);
 		for (size_t w = 0; w < c->ways; w++)
 			if (!set[w].window)
 				at = &set[w];
-		if (at)
-			*at = (struct code_window){.window = KERNEL_WINDOW,
-						   .used = c->clock,
-						   .lines = (uint8_t)of_each};
+		if (!at)
+			continue;
+		*at = (struct code_window){
+			.window = KERNEL_WINDOW, .used = c->clock, .lines = (uint8_t)of_each};
+		c->held[i] = (uint16_t)(c->held[i] + of_each);
 	}
+}
+
+static void forget(struct code_table *t)
+{
+	memset(t->held, 0, t->sets * t->ways * sizeof(*t->held));
+	t->last = 0;
 }
 
 void code_caches_enter_kernel(struct code_caches *c, const struct kernel_trail *trail)
 {
 	const int flushed = c->params->dsb_flushed;
 
-	if (c->windows && (flushed == 1 || (trail->is_fault && flushed)))
+	if (c->windows && (flushed == 1 || (trail->is_fault && flushed))) {
 		memset(c->windows, 0, c->sets * c->ways * sizeof(*c->windows));
-	else if (c->windows && trail->dsb)
+		memset(c->held, 0, c->sets * sizeof(*c->held));
+	} else if (c->windows && trail->dsb) {
 		displace_windows(c, trail->dsb);
+	}
+	if (trail->loses_pages && c->shared) {
+		forget(&c->pages);
+		forget(&c->pages_2);
+	}
 	for (int i = 0; i < trail->code && c->shared; i++) {
 		const uint64_t line = caches_kernel_line(CACHES_KERNEL_CODE, (unsigned)i);
 

@@ -35,6 +35,7 @@ struct code_caches {
 	const struct arch_params *params; /* borrowed */
 	struct caches *shared;		  /* second level and beyond; borrowed, NULL: none */
 	struct code_window *windows; /* owned; `ways` for each set; NULL: the DSB has no limit */
+	uint16_t *held;		     /* owned: lines of all windows, by set */
 	size_t sets, ways;
 	unsigned window_shift;
 	uint32_t clock;
@@ -98,7 +99,8 @@ struct kernel_trail {
 	bool is_fault; /* it was called by a page fault, not by a system call */
 	int data;      /* lines */
 	int code;
-	int dsb; /* lines of the DSB */
+	int dsb;	  /* lines of the DSB */
+	bool loses_pages; /* TLBs are empty afterwards */
 };
 
 /* The kernel ran: its code takes places, or leaves an empty DSB. */

@@ -304,10 +304,25 @@ int engine_take(struct tact_cycles *c, const struct tact_trace_event *event,
 	return 0;
 }
 
+/* Begins a batch of events when it is time, and ends the last one. */
+static void turn_batch(struct tact_cycles *c)
+{
+	const uint64_t n = c->n_events++ / FRONT_EVENTS;
+
+	if (n * FRONT_EVENTS != c->n_events - 1)
+		return;
+	if (n)
+		c->paces[(n - 1) % FRONT_BATCHES] = (struct front_pace){
+			.guessed = front_guess(c->front), .cycles = c->spent - c->spent_before};
+	c->spent_before = c->spent;
+	front_begin_batch(c->front, &c->paces[n % FRONT_BATCHES]);
+}
+
 int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *event,
 		      struct tact_diag *diag)
 {
-	struct front_outcome outcome;
+	struct front_counts counts;
+	struct front_outcome outcome = {.counts = &counts};
 	struct tact_trace_event whole;
 
 	if (!c || !tact_can_fill(event))
@@ -321,6 +336,7 @@ int tact_cycles_event(struct tact_cycles *c, const struct tact_trace_event *even
 	    (!event->block || (event->n_accesses && !event->accesses)))
 		return tact_fail(diag, TACT_E_INVAL, "an execution without its block");
 	c->moved.n = 0;
+	turn_batch(c);
 	if (front_take(c->front, event, &outcome, &c->moved) < 0)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return engine_take(c, event, &outcome, c->moved.list, diag);

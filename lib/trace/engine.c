@@ -50,6 +50,7 @@ static void count(struct engine_thread *t, uint32_t code, uint32_t node, double 
 		return;
 	}
 	t->cycles += cycles;
+	t->owner->spent += cycles;
 	t->owner->codes[code].cycles += cycles;
 	if (t->owner->calls)
 		calls_count(t->owner->calls, node, cycles);
@@ -356,10 +357,10 @@ static void add_counts(struct engine_thread *t, const struct tact_trace_event *e
 	if (!x->has_counts)
 		return;
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
-		t->misses[i] += x->counts.misses[i];
+		t->misses[i] += x->counts->misses[i];
 	for (unsigned i = 0; i < 2; i++)
-		t->page_misses[i] += x->counts.page_misses[i];
-	t->owner->page_faults += x->counts.page_faults;
+		t->page_misses[i] += x->counts->page_misses[i];
+	t->owner->page_faults += x->counts->page_faults;
 }
 
 /* Whether a line is fetched ahead from beyond the second level. */
@@ -456,6 +457,7 @@ int engine_skim(struct engine_thread *t, const struct tact_trace_event *event,
 	code->executions++;
 	code->cycles += cycles;
 	t->cycles += cycles;
+	c->spent += cycles;
 	if (c->calls)
 		calls_count(c->calls, c->node, cycles);
 	return 0;

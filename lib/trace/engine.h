@@ -190,8 +190,13 @@ struct tact_cycles {
 	struct memo memo;
 	struct engine_correction corrections[ENGINE_SOURCES];
 	uint64_t instructions, simulated; /* of all threads */
-	double squares_off, windows;	  /* of windows: squared errors of the memo, and its sum */
-	double recalled;		  /* cycles that come from the memo */
+	double spent;			  /* likewise: cycles */
+	/* Batches of events that come one by one: as those of front_run.h. */
+	struct front_pace paces[FRONT_BATCHES];
+	uint64_t n_events;
+	double spent_before;	     /* the batch */
+	double squares_off, windows; /* of windows: squared errors of the memo, and its sum */
+	double recalled;	     /* cycles that come from the memo */
 	/* What was skimmed. */
 	struct strata_judge judge;
 	double skimmed;			/* cycles */
@@ -222,11 +227,11 @@ int engine_take(struct tact_cycles *c, const struct tact_trace_event *event,
 static inline void engine_expect(const struct tact_cycles *c, uint32_t number, uint64_t key)
 {
 	if (number < c->n_codes) {
-		__builtin_prefetch(&c->codes[number], 1);
-		__builtin_prefetch(&c->strata[number], 1);
+		tact_fetch(&c->codes[number]);
+		tact_fetch(&c->strata[number]);
 	}
 	if (c->calls && number < c->calls->n_codes)
-		__builtin_prefetch(&c->calls->codes[number]);
+		tact_fetch(&c->calls->codes[number]);
 	memo_expect(&c->memo, key);
 }
 

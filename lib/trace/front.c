@@ -15,6 +15,8 @@ enum {
 	LEARNED = 16	       /* executions after which the predictor may be blamed for a branch */
 };
 
+static const double PACE_KEPT = 0.9; /* of what batches took, when another one is known */
+
 int front_create(struct front **out, const struct tact_arch *arch,
 		 const struct tact_cycles_options *opt, struct tact_diag *diag)
 {
@@ -291,9 +293,9 @@ static void pass_window(struct front *f, uint32_t process, const struct tact_tra
 	if (reuse_access(&f->reuse, a->address / CACHE_LINE, process, &distance))
 		reuse_correct(&f->reuse, lines, distance, trip);
 	for (unsigned i = 0; i < trip->level && a->size; i++)
-		out->counts.misses[i]++;
+		out->counts->misses[i]++;
 	for (unsigned i = 0; i < 2 && i < trip->page && a->size; i++)
-		out->counts.page_misses[i]++;
+		out->counts->page_misses[i]++;
 }
 
 /* Returns how much longer than from the first level a load takes that is alone. */
@@ -364,9 +366,9 @@ static void pass_caches(struct front *f, struct front_thread *t, const struct fr
 		out->n_trips++;
 		if (!(trip->level | trip->page | trip->written))
 			continue;
-		out->special = front_mix(out->special,
-					 (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
-						 (unsigned)trip->written << 4 | trip->level);
+		t->special =
+			front_mix(t->special, (uint64_t)a->insn << 16 | (unsigned)trip->page << 8 |
+						      (unsigned)trip->written << 4 | trip->level);
 		if (!a->is_store && a->size)
 			front_note_longest(f, trip, out);
 	}
@@ -423,15 +425,15 @@ void front_count_misses(struct front *f, struct front_thread *t, struct front_ou
 	const struct caches *c = t->caches;
 
 	out->has_counts = true;
-	out->counts =
+	*out->counts =
 		(struct front_counts){.page_faults = (uint32_t)(f->faults.count - f->n_faults)};
 	f->n_faults = f->faults.count;
 	for (unsigned i = 0; i < CACHE_LEVELS; i++) {
-		out->counts.misses[i] = (uint32_t)(c->misses[i] - t->counted.misses[i]);
+		out->counts->misses[i] = (uint32_t)(c->misses[i] - t->counted.misses[i]);
 		t->counted.misses[i] = c->misses[i];
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		out->counts.page_misses[i] =
+		out->counts->page_misses[i] =
 			(uint32_t)(c->page_misses[i] - t->counted.page_misses[i]);
 		t->counted.page_misses[i] = c->page_misses[i];
 	}
@@ -447,11 +449,13 @@ static int follow(struct front *f, struct front_thread *t, struct front_code *co
 	if (t->predictor && t->last)
 		status = ask_predictor(f, t, event->block->address, out);
 	branch_delay = out->fetch_delay;
+	if (t->predictor)
+		predictor_prepare(t->predictor, &code->branch);
 	if (t->last && t->last->branch.flow == TACT_FLOW_KERNEL && !f->has_calls)
 		front_enter_kernel(f, t, FRONT_USUAL);
-	out->special ^= fetch_code(f, t, code, event, out);
+	t->special ^= fetch_code(f, t, code, event, out);
 	if (branch_delay)
-		out->special = front_mix(out->special, branch_delay);
+		t->special = front_mix(t->special, branch_delay);
 	if (f->is_windowed)
 		follow_window(t, code);
 	if (out->is_decoded)
@@ -479,7 +483,7 @@ static void note_cost(struct front *f, struct front_code *code, uint32_t n_insns
 /* Hashes the context of an execution: the last block, this one, and what is special about it. */
 static uint64_t make_key(struct front_thread *t, uint32_t code, const struct front_outcome *out)
 {
-	const uint64_t special = out->special << 1 | out->is_mispredicted;
+	const uint64_t special = t->special << 1 | out->is_mispredicted;
 	const uint64_t self = front_mix(0x9e3779b97f4a7c15u, (uint64_t)code << 32 ^ special);
 	const uint64_t key = front_mix(t->context, self);
 
@@ -495,11 +499,15 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	int status;
 
 	*out = (struct front_outcome){.code = code,
+				      .counts = out->counts,
 				      .first_trip = (uint32_t)trips->n,
 				      .has_counts = f->is_windowed,
 				      .is_skimmed = f->skim.part != SKIM_LOOK,
 				      .is_sample = f->skim.is_sample,
 				      .is_ending = skim_is_ending(&f->skim)};
+	if (f->is_windowed)
+		*out->counts = (struct front_counts){.page_faults = 0};
+	t->special = 0;
 	if (trips->n + event->n_accesses >= trips->capacity &&
 	    tact_grow(&trips->list, &trips->capacity, trips->n + event->n_accesses + 1,
 		      sizeof(*trips->list)) < 0)
@@ -579,12 +587,37 @@ int front_take(struct front *f, const struct tact_trace_event *event, struct fro
 	return 0;
 }
 
+double front_guess(const struct front *f)
+{
+	double guessed = 0;
+
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i]->caches)
+			guessed += (double)sharing_guess(&f->threads[i]->caches->sharing);
+	return guessed;
+}
+
+void front_begin_batch(struct front *f, const struct front_pace *past)
+{
+	double pace = 1;
+
+	if (past->cycles > 0) {
+		f->pace.guessed = f->pace.guessed * PACE_KEPT + past->guessed;
+		f->pace.cycles = f->pace.cycles * PACE_KEPT + past->cycles;
+	}
+	if (f->pace.guessed > 0)
+		pace = 2 * f->pace.cycles / f->pace.guessed;
+	for (size_t i = 0; i < f->n_threads; i++)
+		if (f->threads[i]->caches)
+			sharing_set_pace(&f->threads[i]->caches->sharing, pace);
+}
+
 void front_expect(const struct front *f, uint32_t number)
 {
 	const size_t chunk = number / FRONT_CHUNK;
 
 	if (chunk < f->n_chunks && f->chunks[chunk])
-		__builtin_prefetch(&f->chunks[chunk][number % FRONT_CHUNK], 1);
+		tact_fetch(&f->chunks[chunk][number % FRONT_CHUNK]);
 	if (f->last && f->last->predictor)
 		predictor_expect(f->last->predictor, number);
 }

@@ -2,7 +2,9 @@
  *
  * What happens in an execution of a block, whatever it costs: where its data and its code are found,
  * and what the branch predictor made of the branch before it.  None of this depends on cycles, so it
- * may run ahead of what counts them (front_run.h).
+ * may run ahead of what counts them (front_run.h), with one exception: what others displace in the
+ * last level depends on how much time has passed.  It is known for what was taken FRONT_BATCHES
+ * batches before, always, so that the result does not depend on how far ahead it runs.
  */
 #ifndef TRACE_FRONT_H
 #define TRACE_FRONT_H
@@ -45,28 +47,29 @@ struct front_counts {
 	uint32_t misses[CACHE_LEVELS], page_misses[2], page_faults;
 };
 
-/* What happened in an execution. */
+/* What happened in an execution.  It fits one cache line: another core reads it. */
 struct front_outcome {
 	const struct front_code *code;
-	uint64_t special; /* hash of all that is not as usual; 0: nothing is */
-	uint64_t key;	  /* hash of this and the execution before it: block, and what is special */
+	uint64_t key; /* hash of this and the execution before it: block, and what is special */
 	uint64_t code_lines;
-	uint32_t repeat_cycles; /* of its last instruction, if that repeats itself */
+	struct front_counts *counts; /* borrowed from who asks; written if has_counts is set */
+	uint32_t repeat_cycles;	     /* of its last instruction, if that repeats itself */
 	uint32_t kernel_cycles; /* around the kernel that count as the program's: beside the rest */
 	uint32_t longest;	/* cycles that a load takes longer than from the first level */
 	uint32_t n_trips;	/* that are not as simple as the first level and the first TLB */
 	uint32_t first_trip;	/* of these */
 	uint16_t fetch_delay;
 	uint16_t prefetches, unknown_prefetches; /* whose addresses are known, and are not */
-	bool is_mispredicted, is_redirected, is_decoded;
-	bool is_branch, is_mistake; /* the branch before it, for the counts */
-	bool has_counts;
-	bool is_skimmed;	    /* only its data were followed: nothing else above is known */
-	bool is_sample;		    /* it stands for what is skimmed: see skim.h */
-	bool is_ending;		    /* soon what follows will be skimmed */
-	uint8_t level;		    /* the farthest one that a load had to go to: 0 to 3 */
-	struct front_counts counts; /* valid if has_counts is set: mostly it is not */
+	uint8_t level;	     /* the farthest one that a load had to go to: 0 to 3 */
+	bool is_skimmed : 1; /* only its data were followed: nothing else here is known */
+	bool is_mispredicted : 1, is_redirected : 1, is_decoded : 1;
+	bool is_branch : 1, is_mistake : 1; /* the branch before it, for the counts */
+	bool has_counts : 1;		    /* mostly it has none */
+	bool is_sample : 1;		    /* it stands for what is skimmed: see skim.h */
+	bool is_ending : 1;		    /* soon what follows will be skimmed */
 };
+
+_Static_assert(sizeof(struct front_outcome) <= 64, "it fits one cache line");
 
 /* Where an access finds its data. */
 struct front_trip {
@@ -80,6 +83,16 @@ struct front_trips {
 	size_t n, capacity;
 };
 
+enum {
+	FRONT_EVENTS = 256, /* of a batch */
+	FRONT_BATCHES = 16  /* until what one of them took is known */
+};
+
+/* How long a batch took: about, in half cycles, and in cycles; 0: that is not known. */
+struct front_pace {
+	double guessed, cycles;
+};
+
 struct front;
 
 /* Options as for tact_cycles_create; arch is borrowed.  Returns 0 or < 0. */
@@ -87,11 +100,17 @@ int front_create(struct front **out, const struct tact_arch *arch,
 		 const struct tact_cycles_options *opt, struct tact_diag *diag);
 void front_destroy(struct front *front); /* NULL is allowed */
 
-/* Takes an event.  For executions, *out says what happened, and the trips are appended.  Returns 0
- * or -TACT_E_NOMEM.
+/* Takes an event.  For executions, *out says what happened, and the trips are appended.  out->counts
+ * is set by the caller.  Returns 0 or -TACT_E_NOMEM.
  */
 int front_take(struct front *front, const struct tact_trace_event *event, struct front_outcome *out,
 	       struct front_trips *trips);
+
+/* A batch begins; `past` is the one FRONT_BATCHES before it.  At its end, front_guess() says what is to
+ * be kept of it, beside its cycles.
+ */
+void front_begin_batch(struct front *front, const struct front_pace *past);
+double front_guess(const struct front *front);
 
 /* An execution of the block with this number comes soon: what is known about it is fetched.  Any number
  * is allowed.

@@ -17,23 +17,23 @@ void front_enter_kernel(const struct front *f, struct front_thread *t, enum fron
 		int cycles, time;
 	} of[] = {
 		[FRONT_LIGHT] = {{false, p->kernel_light_data, p->kernel_light_code,
-				  p->kernel_light_dsb},
+				  p->kernel_light_dsb, false},
 				 p->kernel_call_cycles,
 				 p->kernel_light_time},
 		[FRONT_USUAL] = {{false, p->kernel_usual_data, p->kernel_usual_code,
-				  p->kernel_usual_dsb},
+				  p->kernel_usual_dsb, false},
 				 p->kernel_call_cycles,
 				 p->kernel_usual_time},
 		[FRONT_HEAVY] = {{false, p->kernel_heavy_data, p->kernel_heavy_code,
-				  p->kernel_heavy_dsb},
+				  p->kernel_heavy_dsb, false},
 				 p->kernel_call_cycles,
 				 p->kernel_heavy_time},
 		[FRONT_WAIT] = {{false, p->kernel_heavy_data, p->kernel_heavy_code,
-				 p->kernel_heavy_dsb},
+				 p->kernel_heavy_dsb, p->kernel_wait_tlb != 0},
 				p->kernel_wait_cycles,
 				p->kernel_wait_time},
 		[FRONT_FAULT] = {{true, p->kernel_fault_data, p->kernel_fault_code,
-				  p->kernel_fault_dsb},
+				  p->kernel_fault_dsb, false},
 				 p->kernel_fault_cycles,
 				 p->kernel_fault_time},
 	};
@@ -42,6 +42,8 @@ void front_enter_kernel(const struct front *f, struct front_thread *t, enum fron
 	code_caches_enter_kernel(t->code_caches, trail);
 	if (t->caches) {
 		caches_enter_kernel(t->caches, (unsigned)trail->data);
+		if (entry == FRONT_WAIT)
+			caches_wait(t->caches, (unsigned)p->kernel_wait_lines, trail->loses_pages);
 		sharing_pass(&t->caches->sharing, (uint64_t)of[entry].time);
 	}
 	if (t->predictor)

@@ -28,6 +28,7 @@ struct front_thread {
 	unsigned depth;			 /* of calls in a window of a program that runs natively */
 	uint32_t kernel_cycles; /* that the next execution adds: see front_enter_kernel() */
 	uint64_t context;	/* hash of the last execution that was looked at */
+	uint64_t special;	/* of this one: hash of all that is not as usual; 0: nothing is */
 	bool is_lost;		/* the last block returned to a caller that is not in the window */
 };
 
@@ -46,6 +47,7 @@ struct front {
 	bool has_calls;		   /* the trace names system calls */
 	struct reuse reuse;	   /* of data, in windows */
 	struct skim skim;
+	struct front_pace pace; /* of batches a while ago; old ones fade */
 };
 
 /* Adds a block, or finds it.  NULL: out of memory. */

@@ -13,10 +13,7 @@
 #include "trace/events.h"
 #include "trace/trace.h"
 
-enum {
-	BATCHES = 16,
-	MANY_ACCESSES = 1 << 16 /* a batch with so many is full */
-};
+enum { MANY_ACCESSES = 1 << 16 }; /* a batch with so many is full */
 
 #define NO_THREAD UINT32_MAX
 
@@ -32,7 +29,7 @@ struct front_run {
 	struct front_cursor taken;    /* likewise: events are read before they are taken */
 	uint32_t plain_thread; /* of the last one that was read, if it is an execution that repeats
 				  nothing; else NO_THREAD */
-	struct front_batch batches[BATCHES];
+	struct front_batch batches[FRONT_BATCHES];
 	struct relay relay;
 	pthread_t thread;
 	bool is_started, is_read;	 /* to its end */
@@ -183,10 +180,14 @@ static int fill(struct front_run *run, struct front_batch *b)
 	int status = 1;
 
 	b->n = b->n_accesses = b->n_others = 0;
-	for (size_t i = 0; i < run->n_fronts; i++)
+	for (size_t i = 0; i < run->n_fronts; i++) {
 		b->answers[i].trips.n = 0;
+		front_begin_batch(run->fronts[i], &b->answers[i].pace);
+	}
 	while (status > 0 && b->n < FRONT_EVENTS && b->n_accesses < MANY_ACCESSES)
 		status = take_some(run, b);
+	for (size_t i = 0; i < run->n_fronts; i++)
+		b->answers[i].pace = (struct front_pace){.guessed = front_guess(run->fronts[i])};
 	return status;
 }
 
@@ -208,29 +209,40 @@ static void *read_ahead(void *argument)
 
 static void destroy(struct front_run *run)
 {
-	for (size_t i = 0; i < BATCHES; i++) {
+	for (size_t i = 0; i < FRONT_BATCHES; i++) {
 		struct front_batch *b = &run->batches[i];
 
-		for (size_t k = 0; b->answers && k < run->n_fronts; k++)
-			FREE_ALL(b->answers[k].outcomes, b->answers[k].trips.list);
+		for (size_t k = 0; b->answers && k < run->n_fronts; k++) {
+			tact_table_destroy(b->answers[k].outcomes, FRONT_EVENTS,
+					   sizeof(*b->answers[k].outcomes));
+			FREE_ALL(b->answers[k].counts, b->answers[k].trips.list);
+		}
 		FREE_ALL(b->accesses, b->others, b->answers);
 	}
 	relay_fini(&run->relay);
 	free(run);
 }
 
+static int reserve_answers(struct front_answers *answers)
+{
+	answers->outcomes = tact_table_create(FRONT_EVENTS, sizeof(*answers->outcomes));
+	answers->counts = calloc(FRONT_EVENTS, sizeof(*answers->counts));
+	if (!answers->outcomes || !answers->counts)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < FRONT_EVENTS; i++)
+		answers->outcomes[i].counts = &answers->counts[i];
+	return 0;
+}
+
 static int reserve(struct front_run *run)
 {
-	for (size_t i = 0; i < BATCHES; i++) {
+	for (size_t i = 0; i < FRONT_BATCHES; i++) {
 		struct front_batch *b = &run->batches[i];
 
 		b->answers = calloc(run->n_fronts, sizeof(*b->answers));
-		for (size_t k = 0; b->answers && k < run->n_fronts; k++) {
-			b->answers[k].outcomes =
-				calloc(FRONT_EVENTS, sizeof(*b->answers[k].outcomes));
-			if (!b->answers[k].outcomes)
+		for (size_t k = 0; b->answers && k < run->n_fronts; k++)
+			if (reserve_answers(&b->answers[k]) < 0)
 				return -TACT_E_NOMEM;
-		}
 		if (!b->answers)
 			return -TACT_E_NOMEM;
 	}
@@ -255,7 +267,7 @@ int front_run_start(struct front_run **out, struct tact_trace *trace, struct fro
 	run->n_fronts = n;
 	run->read = (struct tact_trace_event)TACT_TRACE_EVENT_INIT;
 	run->plain_thread = NO_THREAD;
-	relay_init(&run->relay, BATCHES);
+	relay_init(&run->relay, FRONT_BATCHES);
 	if (reserve(run) < 0) {
 		destroy(run);
 		return -TACT_E_NOMEM;

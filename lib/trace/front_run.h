@@ -9,9 +9,8 @@
 
 #include <tact/trace.h>
 
+#include "base/base.h"
 #include "trace/front.h"
-
-enum { FRONT_EVENTS = 256 }; /* of a batch */
 
 /* An execution.  Most are of the same thread as the one before, and repeat nothing: so the rest of
  * the event is the same as well.
@@ -27,7 +26,9 @@ struct front_execution {
 /* What a front says about a batch. */
 struct front_answers {
 	struct front_outcome *outcomes; /* owned; by event */
+	struct front_counts *counts;	/* owned; likewise */
 	struct front_trips trips;
+	struct front_pace pace; /* its cycles are filled in by who reads the batch */
 };
 
 struct front_batch {
@@ -112,6 +113,17 @@ static inline uint64_t front_cursor_later_key(const struct front_cursor *c, size
 	const size_t later = c->at + FRONT_LATER;
 
 	return c->batch->answers[front].outcomes[later < c->batch->n ? later : 0].key;
+}
+
+/* Fetches what says which executions come soon: the other thread has written it.  Their blocks follow.
+ */
+static inline void front_cursor_expect(const struct front_cursor *c, size_t front)
+{
+	const struct front_batch *b = c->batch;
+
+	tact_fetch(&b->answers[front].outcomes[(c->at + 3 * FRONT_LATER) % FRONT_EVENTS]);
+	tact_fetch(&b->events[(c->at + 3 * FRONT_LATER) % FRONT_EVENTS]);
+	tact_fetch(b->events[(c->at + FRONT_LATER) % FRONT_EVENTS].block);
 }
 
 /* Ends the thread.  If the trace was not read to its end, the traced program is ended first. */

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 enum { MEMO_LINE = 4 }; /* entries of a cache line */
 
 struct memo_entry {
@@ -38,7 +40,7 @@ static inline size_t memo_line(uint64_t key, size_t mask)
 /* A key will be looked for soon: its entry is fetched. */
 static inline void memo_expect(const struct memo *memo, uint64_t key)
 {
-	__builtin_prefetch(&memo->entries[memo_line(key, memo->mask)]);
+	tact_fetch(&memo->entries[memo_line(key, memo->mask)]);
 }
 
 /* Adds a sample.  Without memory for a new key, other keys are forgotten. */

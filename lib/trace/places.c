@@ -31,6 +31,7 @@ static const char *const multiarch[] = {"/lib/", "/usr/lib/"};
 struct closure {
 	struct symbols_file *files[MAX_FILES];
 	size_t n;
+	char sysroot[PATH_MAX]; /* "": none */
 };
 
 /* ---- dynamic section ---- */
@@ -99,17 +100,27 @@ static const char *string_at(const struct dynamic *d, uint64_t offset)
 /* ---- libraries ---- */
 
 /* Finds the real path, which the mappings of a process show; false if there is no such file. */
-static bool real_path(const char *directory, size_t length, const char *name, char path[PATH_MAX])
+static bool real_path_below(const char *root, const char *directory, size_t length,
+			    const char *name, char path[PATH_MAX])
 {
 	char joined[PATH_MAX];
-	const int n = snprintf(joined, sizeof(joined), "%.*s/%s", (int)length, directory, name);
+	const int n =
+		snprintf(joined, sizeof(joined), "%s%.*s/%s", root, (int)length, directory, name);
 
 	return n > 0 && n < PATH_MAX && realpath(joined, path);
 }
 
+/* Looks in the sysroot first, as QEMU does. */
+static bool real_path(const char *sysroot, const char *directory, size_t length, const char *name,
+		      char path[PATH_MAX])
+{
+	return (*sysroot && real_path_below(sysroot, directory, length, name, path)) ||
+	       real_path_below("", directory, length, name, path);
+}
+
 /* Searches the directories of DT_RUNPATH, separated by colons, with $ORIGIN. */
-static bool search_list(const struct symbols_file *of, const char *list, const char *name,
-			char path[PATH_MAX])
+static bool search_list(const char *sysroot, const struct symbols_file *of, const char *list,
+			const char *name, char path[PATH_MAX])
 {
 	while (*list) {
 		const size_t n = strcspn(list, ":");
@@ -125,7 +136,7 @@ static bool search_list(const struct symbols_file *of, const char *list, const c
 		if (skip <= n && origin + n - skip < sizeof(directory)) {
 			memcpy(directory, of->path, origin);
 			memcpy(directory + origin, list + skip, n - skip);
-			if (n && real_path(directory, origin + n - skip, name, path))
+			if (n && real_path(sysroot, directory, origin + n - skip, name, path))
 				return true;
 		}
 		list += n + (list[n] == ':');
@@ -133,8 +144,8 @@ static bool search_list(const struct symbols_file *of, const char *list, const c
 	return false;
 }
 
-static bool find_library(const struct symbols_file *of, const struct dynamic *d, const char *name,
-			 char path[PATH_MAX])
+static bool find_library(const char *sysroot, const struct symbols_file *of,
+			 const struct dynamic *d, const char *name, char path[PATH_MAX])
 {
 	if (strchr(name, '/'))
 		return realpath(name, path) != NULL;
@@ -144,7 +155,7 @@ static bool find_library(const struct symbols_file *of, const struct dynamic *d,
 					   ? string_at(d, d->items[i].d_un.d_val)
 					   : NULL;
 
-		if (list && search_list(of, list, name, path))
+		if (list && search_list(sysroot, of, list, name, path))
 			return true;
 	}
 	for (size_t i = 0; of->obj && i < ARRAY_SIZE(multiarch); i++) {
@@ -152,11 +163,11 @@ static bool find_library(const struct symbols_file *of, const struct dynamic *d,
 		int n = snprintf(directory, sizeof(directory), "%s%s", multiarch[i],
 				 of->obj->isa->multiarch);
 
-		if (real_path(directory, (size_t)n, name, path))
+		if (real_path(sysroot, directory, (size_t)n, name, path))
 			return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(directories); i++)
-		if (real_path(directories[i], strlen(directories[i]), name, path))
+		if (real_path(sysroot, directories[i], strlen(directories[i]), name, path))
 			return true;
 	return false;
 }
@@ -188,7 +199,7 @@ static int find_libraries(struct tact_symbols *s, struct closure *c)
 						   : NULL;
 			char path[PATH_MAX];
 
-			if (name && find_library(f, &d, name, path) &&
+			if (name && find_library(c->sysroot, f, &d, name, path) &&
 			    add_to_closure(c, symbols_file(s, path, NULL)))
 				return -TACT_E_NOMEM;
 		}
@@ -206,9 +217,10 @@ static int open_program(struct tact_symbols *s, const char *program, const char 
 
 	if (status)
 		return status;
-	if (!realpath(command.words[2], real))
+	status = trace_sysroot_find(c->sysroot, &command, s->sysroot, diag);
+	if (!status && !realpath(command.words[2], real))
 		status = tact_fail_errno(diag, program);
-	else if (add_to_closure(c, symbols_file(s, real, diag)) || find_libraries(s, c))
+	if (!status && (add_to_closure(c, symbols_file(s, real, diag)) || find_libraries(s, c)))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	trace_command_fini(&command);
 	return status;

@@ -557,4 +557,32 @@ TEST(what_the_btb_does_not_hold)
 	predictor_fini(&p);
 }
 
+/* What was looked up ahead, for the right branch or another one, changes no outcome. */
+TEST(looking_ahead_changes_nothing)
+{
+	uint64_t seed = 88172645463325252u;
+	struct predictor plain, ahead;
+
+	start(&plain, "ZEN4");
+	start(&ahead, "ZEN4");
+	for (unsigned i = 0; i < 40000; i++) {
+		const uint32_t site = (uint32_t)(random_number(&seed) % 40);
+		const bool taken = (random_number(&seed) + i / 8) % 3 == 0;
+		const uint32_t guess = i % 4 ? site : 7;
+		const struct predictor_branch next = {.site = guess,
+						      .flow = TACT_FLOW_BRANCH,
+						      .is_direct = true,
+						      .address = 0x400100 + 16 * (uint64_t)guess,
+						      .length = 5};
+
+		if (i % 3)
+			predictor_prepare(&ahead, &next);
+		assert_int_equal(misses(&ahead, site, taken), misses(&plain, site, taken));
+	}
+	assert_int_equal(ahead.late, plain.late);
+	assert_true(plain.mistakes > 1000);
+	predictor_fini(&plain);
+	predictor_fini(&ahead);
+}
+
 RUN_TESTS(NULL, NULL)

@@ -81,6 +81,71 @@ TEST(last_level_is_shared)
 	}
 }
 
+/* What others displace is mostly old, but not all that is old: of what was not used for the time in
+ * which others fill the cache, a part is still there (measured on Zen 4; see sharing.h).
+ */
+TEST(others_displace_old_lines_more_often)
+{
+	enum { LINES = (384 << 10) / 64 };
+	static const struct {
+		uint32_t insns; /* two take a cycle */
+		unsigned low, high;
+	} cases[] = {{1000000, 85, 100}, {2000000, 30, 60}, {3000000, 4, 25}};
+	struct arch_params p = params(0);
+
+	p.l3_shared = 1000;
+	p.l3_kib = 8192;
+	p.memory_latency = p.l3_latency = 0; /* passes take no time */
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct caches c;
+		unsigned there = 0;
+
+		assert_int_equal(caches_init(&c, &p, NULL), 0);
+		for (uint64_t i = 0; i < LINES; i++)
+			level_of(&c, i * 64);
+		sharing_execute(&c.sharing, cases[k].insns);
+		for (uint64_t i = 0; i < LINES; i++)
+			there += level_of(&c, i * 64) < 3;
+		assert_in_range(there * 100 / LINES, cases[k].low, cases[k].high);
+		caches_fini(&c);
+	}
+}
+
+/* Lines of a set that stores ask for while others wait displace each other: eight stores to each of 8
+ * lines in turn, and then to others of that set.  Not so if each line has more stores, if the lines are
+ * in two sets, or if nothing is asked for ahead.
+ */
+TEST(stores_that_wait_displace_lines)
+{
+	static const struct {
+		int ahead;
+		unsigned each, apart, low, high; /* misses of the first level in 100 stores */
+	} cases[] = {{64, 8, 4096, 90, 100},
+		     {64, 32, 4096, 10, 40},
+		     {64, 8, 4096 + 64, 10, 15},
+		     {0, 8, 4096, 10, 15}};
+	struct arch_params p = params(0);
+
+	for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+		struct tact_stream_trip trip;
+		struct caches c;
+		unsigned misses = 0, n = 0;
+
+		p.l1_set_ahead = cases[k].ahead;
+		assert_int_equal(caches_init(&c, &p, NULL), 0);
+		for (unsigned block = 0; block < 32; block++)
+			for (unsigned i = 0; i < cases[k].each * 8; i++, n++) {
+				caches_access(&c,
+					      (block * 8 + i % 8) * (uint64_t)cases[k].apart +
+						      i / 8 % 8 * 8,
+					      8, 1, true, &trip);
+				misses += trip.level > 0;
+			}
+		assert_in_range(misses * 100 / n, cases[k].low, cases[k].high);
+		caches_fini(&c);
+	}
+}
+
 /* A line goes back once to where it came from, whoever brought it. */
 TEST(lines_that_are_written_go_back)
 {
@@ -419,6 +484,38 @@ TEST(the_kernel_takes_places_of_data)
 	assert_true(lost[0][1] < 4);
 	assert_in_range(lost[1][0], 300, 448);
 	assert_in_range(lost[1][1], 30, 130);
+}
+
+/* While a call waits, others have the core: part of the second level is theirs afterwards, each time
+ * again, and no page is known.
+ */
+TEST(others_take_places_while_a_call_waits)
+{
+	struct arch_params p = tact_arch_find("ZEN4")->params;
+	const unsigned lines = 8192; /* half of the second level */
+	uint64_t beyond, pages;
+	struct caches c;
+
+	p.prefetch_lines = 0;
+	p.l3_shared = 0;
+	assert_int_equal(caches_init(&c, &p, NULL), 0);
+	caches_wait(&c, 8 * lines, false); /* no place is free */
+	for (unsigned i = 0; i < 8; i++)
+		load_lines(&c, lines);
+	for (unsigned round = 0; round < 2; round++) {
+		beyond = c.misses[1];
+		pages = c.page_misses[1];
+		caches_wait(&c, (unsigned)p.kernel_wait_lines, true);
+		load_lines(&c, lines);
+		/* a sixth, and what it displaces in turn */
+		assert_in_range(c.misses[1] - beyond, lines / 12, lines / 3);
+		assert_int_equal(c.page_misses[1] - pages, lines * CACHE_LINE / 4096);
+	}
+	pages = c.page_misses[1];
+	caches_wait(&c, 0, false);
+	load_lines(&c, lines);
+	assert_int_equal(c.page_misses[1], pages);
+	caches_fini(&c);
 }
 
 /* Nearly all of the first TLB is in use: a light call takes a good part of it, a heavy one all. */

@@ -80,6 +80,38 @@ TEST(the_dsb_is_as_large_as_it_is)
 	}
 }
 
+/* Sets know how many lines their windows have, and never more than there are. */
+TEST(lines_of_the_dsb_add_up)
+{
+	static const char *const archs[] = {"ZEN4", "GLC", "SKL"};
+
+	for (size_t i = 0; i < sizeof(archs) / sizeof(archs[0]); i++) {
+		const struct arch_params *p = &tact_arch_find(archs[i])->params;
+		uint64_t random = 1;
+		struct code_caches c;
+
+		assert_int_equal(code_caches_init(&c, p, NULL), 0);
+		for (unsigned n = 0; n < 20000; n++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			execute(&c, 0x400000 + (random >> 40) % 80000, 4 + (random >> 20) % 160);
+			if (n % 500 == 499)
+				code_caches_enter_kernel(
+					&c, &(struct kernel_trail){.dsb = (int)(random >> 33) % 600,
+								   .is_fault = n % 1000 == 999});
+		}
+		for (size_t s = 0; s < c.sets; s++) {
+			unsigned held = 0;
+
+			for (size_t w = 0; w < c.ways; w++)
+				if (c.windows[s * c.ways + w].window)
+					held += c.windows[s * c.ways + w].lines;
+			assert_int_equal(held, c.held[s]);
+			assert_true(held <= c.ways);
+		}
+		code_caches_fini(&c);
+	}
+}
+
 /* A window with more uops than its lines hold, and a core that says no size. */
 TEST(some_code_is_never_or_always_there)
 {
