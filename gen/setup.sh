@@ -69,6 +69,11 @@ for_check() {
 	need 'command -v g++' g++ 'compiles the module for models of LLVM'
 	need 'ls /usr/lib/llvm-22/include/llvm/MCA /usr/lib/llvm-19/include/llvm/MCA 2>/dev/null | grep .' \
 		"$(llvm_package)" 'models of LLVM, AArch64 and RISC-V'
+	for machine in aarch64 riscv64; do
+		program $machine-linux-gnu-gcc gcc-$machine-linux-gnu "compiles what is traced for $machine"
+	done
+	need 'test -e /usr/aarch64-linux-gnu/include/stdio.h' libc6-dev-arm64-cross 'its libraries'
+	need 'test -e /usr/riscv64-linux-gnu/include/stdio.h' libc6-dev-riscv64-cross 'its libraries'
 	need 'ls /usr/lib/*/libdnnl.so.[23] || ls /usr/lib*/libdnnl.so.[23]' libdnnl-dev \
 		'products of matrices, for tact tune'
 }
