@@ -30,7 +30,7 @@ const struct option_spec program_option_specs[] = {
 	OPTION_TEXT(0, "plugin", "FILE", plugin,
 		    "QEMU plugin (default: tact_trace.so next to tact, or as installed)"),
 	OPTION_TEXT('L', "sysroot", "DIR", sysroot,
-		    "look for the program's libraries below this directory first (default: "
+		    "look for programs and their libraries below this directory first (default: "
 		    "QEMU_LD_PREFIX; for another machine's, also where Debian's cross libraries "
 		    "are)"),
 	OPTION_END,
@@ -204,8 +204,9 @@ int program_report(const struct tact_trace *trace, const char *name, bool is_qui
 			    "of code",
 			    (unsigned long long)s.lost_blocks);
 	if (s.n_native && !is_quiet)
-		cli_message("%u programs started by execve ran natively and were not traced",
-			    s.n_native);
+		cli_message("%u programs started by execve ran natively and were not traced; the "
+			    "first: %s",
+			    s.n_native, s.first_native);
 	if (s.lost_threads || s.lost_blocks)
 		return CLI_FAILED;
 	return status;

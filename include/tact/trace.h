@@ -56,8 +56,9 @@ struct tact_trace_options {
 	bool native;
 	uint32_t milliseconds; /* for tact_trace_attach: ends after this time; 0: when told to */
 	uint64_t seed;	       /* of the random moments */
-	/* Directory below which QEMU looks for the program's libraries first (its -L).  NULL: for a
-	 * program whose dynamic linker is not on this machine, where Debian's cross libraries are.
+	/* Directory below which programs, interpreters of scripts and libraries are looked for first
+	 * (QEMU's -L, and more).  NULL: for a program whose dynamic linker is not on this machine,
+	 * libraries where Debian's cross libraries are.
 	 */
 	const char *sysroot;
 };
@@ -108,7 +109,8 @@ enum tact_trace_event_kind {
 	TACT_TRACE_EXEC,      /* a block was executed; a repeated string instruction counts as one
 				 execution, however often it repeats */
 	TACT_TRACE_COUNTED, /* a block was executed `count` times; one event per block and thread */
-	TACT_TRACE_NATIVE,  /* the process continues with `text`, a program that is not traced */
+	TACT_TRACE_NATIVE,  /* the process continues with `text`, a program that is not traced, with
+			     * the reason in parentheses */
 	TACT_TRACE_ON,	    /* the block of options.from was reached */
 	TACT_TRACE_OFF,	    /* the block of options.until was reached */
 	TACT_TRACE_END,	    /* the thread has ended, for whatever reason */
@@ -281,6 +283,10 @@ struct tact_trace_summary {
 	bool has_ended;	       /* the program has ended, and wait_status is valid */
 	int wait_status;       /* of the program, as waitpid gives it */
 	bool was_stopped; /* by tact_trace_stop, also when its events are not read to the end */
+	/* The first program that ran natively, with the reason in parentheses; "": none.  Valid until
+	 * the trace is closed.
+	 */
+	const char *first_native;
 };
 #define TACT_TRACE_SUMMARY_INIT TACT_SIZED(struct tact_trace_summary)
 

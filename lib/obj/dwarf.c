@@ -2,8 +2,8 @@
  *
  * Source lines, and symbols of files that were stripped.  libdwfl rather than plain libdw, because
  * in objects the line table itself needs relocation, which libdwfl does, and because it finds debug
- * information in other files: by .gnu_debuglink, by build-id below /usr/lib/debug, what dwz moved
- * (.gnu_debugaltlink), and, if DEBUGINFOD_URLS is set, on a server.
+ * information in other files: by .gnu_debuglink, by build-id below the directories that debug_path.c
+ * names, what dwz moved (.gnu_debugaltlink), and, if DEBUGINFOD_URLS is set, on a server.
  */
 #include <fcntl.h>
 #include <gelf.h>
@@ -114,7 +114,11 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		.find_elf = find_no_elf,
 		.find_debuginfo = dwfl_standard_find_debuginfo,
 		.section_address = dwfl_offline_section_address,
+		.debuginfo_path = &lines->debug_path,
 	};
+	find_path(obj, lines->path);
+	obj_debug_path(lines->debug_files, lines->path);
+	lines->debug_path = lines->debug_files;
 	fd = open_image(obj);
 	if (fd < 0)
 		return lines;
@@ -124,7 +128,6 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		obj_lines_destroy(lines);
 		return NULL;
 	}
-	find_path(obj, lines->path);
 	lines->module = dwfl_report_offline(lines->dwfl, "input",
 					    lines->path[0] ? lines->path : "input", fd);
 	if (!lines->module) {

@@ -34,6 +34,8 @@ struct unit_range {
 	size_t unit;
 };
 
+enum { OBJ_DEBUG_PATH = 4 * PATH_MAX };
+
 struct obj_lines {
 	Dwfl *dwfl; /* NULL: nothing to ask */
 	Dwfl_Module *module;
@@ -43,7 +45,9 @@ struct obj_lines {
 	size_t n_units, units_capacity;
 	struct unit_range *ranges; /* owned; by begin */
 	size_t n_ranges, ranges_capacity;
-	char path[PATH_MAX];	  /* of the file; "": unknown */
+	char path[PATH_MAX]; /* of the file; "": unknown */
+	char *debug_path;    /* debug_files; dwfl keeps a pointer to it */
+	char debug_files[OBJ_DEBUG_PATH];
 	Dwfl_Callbacks callbacks; /* dwfl keeps a pointer to it */
 	char **names;		  /* owned, as are they: of inlined functions, demangled */
 	size_t n_names, names_capacity;
@@ -56,6 +60,9 @@ struct obj_unit *obj_lines_unit(struct obj_file *obj, size_t section, size_t off
 
 /* Makes obj->lines.  Returns 0 or -TACT_E_NOMEM. */
 int obj_lines_need(struct obj_file *obj);
+
+/* Writes the directories in which debug files of a file may be, as libdwfl takes them. */
+void obj_debug_path(char out[OBJ_DEBUG_PATH], const char *path);
 
 void obj_unit_fini(struct obj_unit *unit);
 

@@ -380,7 +380,8 @@ static int take_native(struct trace_events *e, struct trace_stream *s, const uin
 	memcpy(e->text, words + 1, words[0]);
 	e->text[words[0]] = '\0';
 	event->text = e->text;
-	e->n_native++;
+	if (!e->n_native++)
+		memcpy(e->first_native, e->text, sizeof(e->text));
 	return 1;
 }
 
@@ -615,5 +616,6 @@ void trace_events_summary(const struct trace_events *e, struct tact_trace_summar
 	out->n_threads = e->n_threads;
 	out->n_programs = e->n_programs;
 	out->n_native = e->n_native;
+	out->first_native = e->first_native;
 	out->words = e->words;
 }

@@ -105,7 +105,7 @@ struct trace_events {
 	bool is_end;	  /* the piece says that the stream has ended */
 	uint64_t *joined; /* owned: partial words, joined with those of the piece */
 	size_t joined_capacity;
-	char text[WIRE_MAX_PATH];
+	char text[WIRE_MAX_PATH], first_native[WIRE_MAX_PATH];
 };
 
 /* -TACT_E_FORMAT and -TACT_E_NOMEM, with their messages. */

@@ -274,7 +274,7 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 	size_t n_kept = N_KEPT;
 	int status;
 
-	status = trace_command_resolve(&command, opt->path, argv, diag);
+	status = trace_command_resolve(&command, opt->path, opt->sysroot, argv, diag);
 	if (!status)
 		status = find_tools(opt, command.isa, &qemu, path, diag);
 	if (!status)

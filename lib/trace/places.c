@@ -213,7 +213,7 @@ static int open_program(struct tact_symbols *s, const char *program, const char 
 	char *const argv[] = {(char *)program, NULL};
 	struct trace_command command;
 	char real[PATH_MAX];
-	int status = trace_command_resolve(&command, path, argv, diag);
+	int status = trace_command_resolve(&command, path, s->sysroot, argv, diag);
 
 	if (status)
 		return status;

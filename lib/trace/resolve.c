@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,24 +24,17 @@ static bool is_executable(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
 }
 
-int trace_find_program(char **out, const char *name, const char *path)
+/* Searches the directories of a path below a root.  *out stays NULL if none has the program. */
+static int search(char **out, const char *root, const char *name, const char *path)
 {
-	const size_t length = strlen(name);
-
-	*out = NULL;
-	if (strchr(name, '/')) {
-		*out = strdup(name);
-		return *out ? 0 : -TACT_E_NOMEM;
-	}
 	for (const char *p = path; p; p = strchr(p, ':') ? strchr(p, ':') + 1 : NULL) {
-		const size_t n = strcspn(p, ":");
-		char *full = malloc(n + length + 3);
+		const int n = (int)strcspn(p, ":");
+		char *full;
 
-		if (!full)
+		if (*root && *p != '/') /* the current directory is below no other root */
+			continue;
+		if (asprintf(&full, "%s%.*s/%s", root, n ? n : 1, n ? p : ".", name) < 0)
 			return -TACT_E_NOMEM;
-		memcpy(full, n ? p : ".", n ? n : 1);
-		full[n ? n : 1] = '/';
-		memcpy(full + (n ? n : 1) + 1, name, length + 1);
 		if (is_executable(full)) {
 			*out = full;
 			return 0;
@@ -48,6 +42,35 @@ int trace_find_program(char **out, const char *name, const char *path)
 		free(full);
 	}
 	return 0;
+}
+
+int trace_find_program(char **out, const char *name, const char *path)
+{
+	*out = NULL;
+	if (!strchr(name, '/'))
+		return search(out, "", name, path);
+	*out = strdup(name);
+	return *out ? 0 : -TACT_E_NOMEM;
+}
+
+/* QEMU looks for what a program opens by an absolute path below the sysroot first; so do we for the
+ * program and the interpreter of a script, which QEMU takes as they are.
+ */
+static int find_below(char **out, const struct trace_command *c, const char *name, const char *path)
+{
+	int status = 0;
+
+	*out = NULL;
+	if (c->sysroot && !strchr(name, '/'))
+		status = search(out, c->sysroot, name, path);
+	if (c->sysroot && *name == '/' && asprintf(out, "%s%s", c->sysroot, name) < 0) {
+		*out = NULL;
+		return -TACT_E_NOMEM;
+	}
+	if (status || (*out && is_executable(*out)))
+		return status;
+	free(*out);
+	return trace_find_program(out, name, path);
 }
 
 static int check_access(const char *path, struct tact_diag *diag)
@@ -133,7 +156,7 @@ static int read_head(const char *path, char *head, size_t *size, struct tact_dia
 /* words[2] is the program; the interpreter of a script takes its place.  Returns 1 if it did. */
 static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 {
-	char head[HEAD_BYTES], titles[96], *name, *argument;
+	char head[HEAD_BYTES], titles[96], *name, *argument, *file;
 	size_t size;
 	int status;
 
@@ -150,12 +173,16 @@ static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 				 "with #!",
 				 c->words[2], isa_titles(titles, sizeof(titles)));
 	name = interpreter_of(head, size, &argument);
-	if (access(name, X_OK))
-		return tact_fail(diag, TACT_E_IO, "%s: its interpreter %s cannot be run: %s",
-				 c->words[2], *name ? name : "(none)", strerror(errno));
-	status = *argument ? add_word(c, 2, argument) : 0;
+	status = find_below(&file, c, name, ".");
+	if (!status && (!file || access(file, X_OK)))
+		status = tact_fail(diag, TACT_E_IO, "%s: its interpreter %s cannot be run: %s",
+				   c->words[2], *name ? name : "(none)",
+				   strerror(file ? errno : ENOENT));
+	if (!status && *argument)
+		status = add_word(c, 2, argument);
 	if (!status)
-		status = add_word(c, 2, name);
+		status = add_word(c, 2, file);
+	free(file);
 	if (status)
 		return status;
 	free(c->words[1]); /* argv[0] is the interpreter's name, as with the kernel */
@@ -163,27 +190,37 @@ static int resolve_once(struct trace_command *c, struct tact_diag *diag)
 	return c->words[1] ? 1 : -TACT_E_NOMEM;
 }
 
-int trace_command_resolve(struct trace_command *command, const char *path, char *const argv[],
-			  struct tact_diag *diag)
+/* Makes the words of a command as it is given. */
+static int begin_command(struct trace_command *c, const char *path, char *const argv[],
+			 struct tact_diag *diag)
+{
+	char *program;
+	int status = find_below(&program, c, argv[0], path);
+
+	if (!status && !program && !*argv[0])
+		return tact_fail(diag, TACT_E_IO, "the name of the program is empty");
+	if (!status && !program)
+		return tact_fail(diag, TACT_E_IO, "%s: there is no such program in PATH", argv[0]);
+	if (!status)
+		status = add_word(c, 0, "-0");
+	if (!status)
+		status = add_word(c, 1, argv[0]);
+	if (!status)
+		status = add_word(c, 2, program);
+	for (size_t i = 1; argv[i] && !status; i++)
+		status = add_word(c, c->n_words, argv[i]);
+	free(program);
+	return status;
+}
+
+int trace_command_resolve(struct trace_command *command, const char *path, const char *sysroot,
+			  char *const argv[], struct tact_diag *diag)
 {
 	struct trace_command c = {0};
-	char *program;
-	int status = trace_find_program(&program, argv[0], path), depth = 0;
+	int status = sysroot ? trace_sysroot_check(&c.sysroot, sysroot, diag) : 0, depth = 0;
 
-	if (status)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (!program && !*argv[0])
-		return tact_fail(diag, TACT_E_IO, "the name of the program is empty");
-	if (!program)
-		return tact_fail(diag, TACT_E_IO, "%s: there is no such program in PATH", argv[0]);
-	status = add_word(&c, 0, "-0");
 	if (!status)
-		status = add_word(&c, 1, argv[0]);
-	if (!status)
-		status = add_word(&c, 2, program);
-	for (size_t i = 1; argv[i] && !status; i++)
-		status = add_word(&c, c.n_words, argv[i]);
-	free(program);
+		status = begin_command(&c, path, argv, diag);
 	while (!status) {
 		status = resolve_once(&c, diag);
 		if (!status)
@@ -208,5 +245,6 @@ void trace_command_fini(struct trace_command *command)
 	for (size_t i = 0; i < command->n_words; i++)
 		free(command->words[i]);
 	free(command->words);
+	free(command->sysroot);
 	*command = (struct trace_command){0};
 }

@@ -4,7 +4,8 @@
  *
  * QEMU looks for what the program opens by an absolute path below the directory of its option -L
  * first, and then where the path says.  So only the dynamic linker that the program names need be
- * found: what it opens is searched the same way.
+ * found: what it opens is searched the same way.  What it executes is not; there resolve.c, for the
+ * program itself, and the plugin, for execve, do the same.
  */
 #include <elf.h>
 #include <errno.h>
@@ -64,15 +65,16 @@ static bool try_directory(const char *format, const char *name, const char *link
 	return has_file(out, linker);
 }
 
-static int check_given(const char *given, char out[PATH_MAX], struct tact_diag *diag)
+int trace_sysroot_check(char **out, const char *given, struct tact_diag *diag)
 {
 	struct stat st;
 
-	if (!realpath(given, out) || stat(out, &st))
-		return tact_fail(diag, TACT_E_IO, "%s: %s", given, strerror(errno));
-	if (!S_ISDIR(st.st_mode))
-		return tact_fail(diag, TACT_E_IO, "%s: %s", given, strerror(ENOTDIR));
-	return 0;
+	*out = realpath(given, NULL);
+	if (*out && !stat(*out, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	if (!*out && errno == ENOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	return tact_fail(diag, TACT_E_IO, "%s: %s", given, strerror(*out ? ENOTDIR : errno));
 }
 
 int trace_sysroot_find(char out[PATH_MAX], const struct trace_command *command, const char *given,
@@ -81,13 +83,10 @@ int trace_sysroot_find(char out[PATH_MAX], const struct trace_command *command, 
 	const struct tact_isa *isa = command->isa;
 	const char *program = command->words[2];
 	char linker[PATH_MAX];
-	int status;
 
-	*out = '\0';
-	status = given ? check_given(given, out, diag) : 0;
-	if (status || !read_linker(program, linker) || has_file(out, linker) ||
-	    !access(linker, F_OK))
-		return status;
+	snprintf(out, PATH_MAX, "%s", given ? command->sysroot : "");
+	if (!read_linker(program, linker) || has_file(out, linker) || !access(linker, F_OK))
+		return 0;
 	if (given)
 		return tact_fail(diag, TACT_E_NO_TOOL, "%s: there is no %s below %s", program,
 				 linker, given);

@@ -87,10 +87,14 @@ struct trace_command {
 	char **words; /* owned, as are the strings; NULL-terminated: -0 NAME PROGRAM ... */
 	size_t n_words;
 	const struct tact_isa *isa; /* of the program */
+	char *sysroot;		    /* owned: the real path of the one that was given; NULL: none */
 };
 
-int trace_command_resolve(struct trace_command *command, const char *path, char *const argv[],
-			  struct tact_diag *diag);
+/* `path` is a list of directories; below `sysroot`, if that is not NULL, programs are looked for
+ * first.  Returns 0 or < 0.
+ */
+int trace_command_resolve(struct trace_command *command, const char *path, const char *sysroot,
+			  char *const argv[], struct tact_diag *diag);
 void trace_command_fini(struct trace_command *command);
 
 /* Finds a name in a list of directories, or takes it as it is if it has a slash.  *out is a path
@@ -100,8 +104,11 @@ int trace_find_program(char **out, const char *name, const char *path);
 
 /* ---- sysroot.c ---- */
 
-/* Finds the directory below which the libraries of a program are, `given` if that is not NULL; "": it
- * needs none, or they are where their paths say.  Returns 0 or < 0.
+/* Makes the real path of a directory, which the caller frees.  Returns 0 or < 0. */
+int trace_sysroot_check(char **out, const char *given, struct tact_diag *diag);
+
+/* Finds the directory below which the libraries of a program are: the sysroot that was given when it
+ * was resolved, if one was; "": it needs none, or they are where their paths say.  Returns 0 or < 0.
  */
 int trace_sysroot_find(char out[PATH_MAX], const struct trace_command *command, const char *given,
 		       struct tact_diag *diag);

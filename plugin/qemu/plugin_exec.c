@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * execve.  QEMU would run the new program natively; here it is started under QEMU again, with the
- * same options.  Programs for which that is impossible (other machines, set-user-id programs) are
- * left to QEMU, with a note.
+ * same options, from the sysroot if that has it.  Programs for which that is impossible (other
+ * machines, set-user-id programs) are left to QEMU, with a note.
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ enum { MAX_STRINGS = 65536, MAX_SCRIPTS = 4, HEAD_BYTES = 256 };
 
 static char **own_argv; /* QEMU and its options, then -0, argv[0], the program, ... */
 static unsigned n_own, n_kept;
+static const char *sysroot; /* argument of QEMU's -L; NULL: none */
 static char qemu_path[WIRE_MAX_PATH];
 
 void exec_prepare(unsigned kept)
@@ -37,6 +39,9 @@ void exec_prepare(unsigned kept)
 	/* -0 NAME PROGRAM must follow the options. */
 	if (n_own >= kept + 3)
 		n_kept = kept;
+	for (unsigned i = 1; i + 1 < n_kept; i++)
+		if (!strcmp(own_argv[i], "-L"))
+			sysroot = own_argv[i + 1];
 }
 
 /* The program may pass any number as a pointer. */
@@ -144,33 +149,55 @@ static char *interpreter_of(char *head, ssize_t n, char **argument)
 
 /* Words that scripts put before the program's own arguments; the last ones come first. */
 struct chain {
-	const char *program;
+	const char *program; /* as the program calls it */
+	const char *file;    /* where it is: below the sysroot, or the same */
 	const char *before[2 * MAX_SCRIPTS];
 	unsigned n_before;
 	char heads[MAX_SCRIPTS][HEAD_BYTES] __attribute__((aligned(8)));
+	char below[WIRE_MAX_PATH];
 };
 
-static bool resolve(struct chain *c, const char *path)
+/* What the program opens by an absolute path, QEMU looks for below the sysroot first; but not what
+ * it executes (linux-user/syscall.c).  A shell would then find other programs than it starts.
+ */
+static bool is_below(struct chain *c)
+{
+	const int n =
+		snprintf(c->below, sizeof(c->below), "%s%s", sysroot ? sysroot : "", c->program);
+
+	return sysroot && *c->program == '/' && n > 0 && (size_t)n < sizeof(c->below) &&
+	       !access(c->below, X_OK);
+}
+
+/* Returns NULL, or why it cannot run under QEMU. */
+static const char *resolve(struct chain *c, const char *path, bool is_sysroot)
 {
 	c->program = path;
+	c->n_before = 0;
 	for (unsigned depth = 0; depth < MAX_SCRIPTS; depth++) {
 		char *argument = NULL, *name;
 		struct stat st;
-		ssize_t n = read_head(c->program, c->heads[depth]);
+		ssize_t n;
 
-		if (stat(c->program, &st) || st.st_mode & (S_ISUID | S_ISGID))
-			return false;
+		c->file = is_sysroot && is_below(c) ? c->below : c->program;
+		n = read_head(c->file, c->heads[depth]);
+		if (n < 0 || stat(c->file, &st))
+			return "it cannot be read";
+		if (st.st_mode & (S_ISUID | S_ISGID))
+			return "set-user-id";
 		if (is_program(c->heads[depth], n))
-			return true;
+			return NULL;
+		if (n >= SELFMAG && !memcmp(c->heads[depth], ELFMAG, SELFMAG))
+			return "for another machine";
 		name = interpreter_of(c->heads[depth], n, &argument);
 		if (!name)
-			return false;
+			return "neither ELF nor a script";
 		c->before[c->n_before++] = c->program;
 		if (argument)
 			c->before[c->n_before++] = argument;
 		c->program = name;
 	}
-	return false;
+	return "too many interpreters";
 }
 
 /* QEMU's options, -0 NAME, the program, what scripts add, the arguments. */
@@ -188,7 +215,7 @@ static void start(const struct chain *c, uint64_t argv, uint64_t envp)
 			words[at] = own_argv[at];
 		words[at++] = (char *)"-0";
 		words[at++] = (char *)name;
-		words[at++] = (char *)c->program;
+		words[at++] = (char *)c->file;
 		for (unsigned i = c->n_before; i > 0; i--)
 			words[at++] = (char *)c->before[i - 1];
 		/* argv[0] of the program follows -0, or is replaced by a script's path. */
@@ -203,17 +230,23 @@ static void start(const struct chain *c, uint64_t argv, uint64_t envp)
 void exec_follow(struct vcpu *v, uint64_t path, uint64_t argv, uint64_t envp)
 {
 	static __thread struct chain chain; /* too large for a stack of unknown size */
-	char name[WIRE_MAX_PATH];
-	const char *program = name;
+	char name[WIRE_MAX_PATH - 64], note[WIRE_MAX_PATH];
+	const char *program = name, *reason;
 
 	if (!is_string(path, name, sizeof(name)))
 		return;
 	if (!strcmp(name, "/proc/self/exe") && n_kept)
 		program = own_argv[n_kept + 2];
-	if (access(program, X_OK))
+	chain.program = program;
+	if (access(program, X_OK) && !is_below(&chain))
 		return; /* it will fail without our help */
-	chain.n_before = 0;
-	if (n_kept && resolve(&chain, program))
+	if (n_kept && !resolve(&chain, program, true))
 		start(&chain, argv, envp);
-	stream_note(v, WIRE_NOTE_NATIVE, program);
+	reason = n_kept ? resolve(&chain, program, false) : "--no-exec";
+	if (!reason)
+		start(&chain, argv, envp);
+	if (access(program, X_OK))
+		return; /* only the sysroot has it, and its start failed */
+	snprintf(note, sizeof(note), "%s (%s)", program, reason ? reason : "QEMU did not start");
+	stream_note(v, WIRE_NOTE_NATIVE, note);
 }

@@ -187,7 +187,7 @@ static int find_program(void *arg)
 	char *argv[] = {arg, (char *)"-c", NULL};
 	struct trace_command command;
 	const int status =
-		trace_command_resolve(&command, "/nonexistent:/bin:/usr/bin", argv, NULL);
+		trace_command_resolve(&command, "/nonexistent:/bin:/usr/bin", NULL, argv, NULL);
 
 	if (!status)
 		trace_command_fini(&command);

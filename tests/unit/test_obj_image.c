@@ -5,10 +5,15 @@
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "testing.h"
 
+#include "obj/lines.h"
 #include "obj/obj.h"
 #include "support.h"
 
@@ -121,6 +126,36 @@ TEST(test_locate)
 	assert_false(obj_locate(&obj, 24, &section, &offset));
 	assert_false(obj_locate(&obj, 48, &section, &offset));
 	assert_false(obj_locate(&obj, UINT64_MAX, &section, &offset));
+}
+
+/* The standard places, then usr/lib/debug of all directories above, but of none with a colon. */
+TEST(test_debug_path)
+{
+	const char *standard = ":.debug:/usr/lib/debug";
+	char path[OBJ_DEBUG_PATH], directory[] = "/tmp/tact-test-XXXXXX", text[128];
+	static const char *const made[] = {"/r", "/r/usr", "/r/usr/lib", "/r/usr/lib/debug"};
+
+	obj_debug_path(path, "");
+	assert_string_equal(path, standard);
+	obj_debug_path(path, "/bin/no-root");
+	assert_string_equal(path, standard);
+	assert_non_null(mkdtemp(directory));
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(text, sizeof(text), "%s%s", directory, made[i]);
+		assert_int_equal(mkdir(text, 0700), 0);
+	}
+	snprintf(text, sizeof(text), "%s/r/lib/x.so", directory);
+	obj_debug_path(path, text);
+	snprintf(text, sizeof(text), "%s:%s/r/usr/lib/debug", standard, directory);
+	assert_string_equal(path, text);
+	snprintf(text, sizeof(text), "%s/r:x/lib/x.so", directory);
+	obj_debug_path(path, text);
+	assert_string_equal(path, standard);
+	for (unsigned i = 4; i-- > 0;) {
+		snprintf(text, sizeof(text), "%s%s", directory, made[i]);
+		rmdir(text);
+	}
+	rmdir(directory);
 }
 
 RUN_TESTS(NULL, NULL)
