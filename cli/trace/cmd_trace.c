@@ -43,7 +43,7 @@ struct tracer {
 	struct trace_setup setup;
 	struct option_words words; /* the program and its arguments */
 	const char *input, *listen, *record, *connect, *perfetto, *html, *output;
-	unsigned iterations, top;
+	unsigned iterations, callee, top;
 	int by, format;
 	bool has_window, is_tree;
 	uint64_t first, last;
@@ -89,6 +89,9 @@ static const struct option_spec input_specs[] = {
 		    "runs once from its first to its last instruction"),
 	OPTION_NUMBER(0, "iterations", "N", iterations, 1, 1000000000,
 		      "run assembly text N times (default: 1)"),
+	OPTION_NUMBER(0, "call-cycles", "N", callee, 0, TACT_TRACE_MAX_CALLEE,
+		      "what assembly text calls, and does not contain, takes N cycles each time "
+		      "(default: 0; the comment LLVM-MCA-LATENCY n sets it for one call)"),
 	OPTION_TEXT(0, "listen", "HOST:PORT", listen,
 		    "analyse a trace that another machine sends with --connect"),
 	OPTION_TEXT(0, "record", "FILE", record,
@@ -256,6 +259,7 @@ static int analyse(struct tracer *p)
 		.path = p->input,
 		.listen = p->listen,
 		.iterations = p->iterations,
+		.callee = p->callee,
 		.program_output = -1,
 		.parts = parts_for(p),
 		.samples = p->perfetto || p->html || p->format == FORMAT_JSON,

@@ -107,8 +107,11 @@ static int open_file(struct trace_run *run)
 {
 	const char *path = run->name = run->job->path;
 	struct tact_diag diag = {0};
+	const struct tact_text_run how = {.iterations = run->job->iterations,
+					  .isa = tact_arch_isa(run->setup->archs.arch[0]),
+					  .callee = run->job->callee};
 	struct text err = {0};
-	int status = tact_trace_open_any(&run->trace, path, run->job->iterations, &diag);
+	int status = tact_trace_open_any(&run->trace, path, &how, &diag);
 
 	if (status >= 0)
 		return CLI_GOOD;

@@ -42,6 +42,7 @@ struct trace_job {
 	const char *path;    /* of a trace, or of text */
 	const char *listen;  /* HOST:PORT */
 	unsigned iterations; /* of text */
+	unsigned callee;     /* cycles of what it calls */
 	int program_output;  /* where the program's standard output goes; -1: to ours */
 	unsigned parts;	     /* of the result: bits of enum tact_result_part */
 	bool samples;	     /* which function runs when is sampled */

@@ -41,11 +41,17 @@ int tact_trace_accept(int listener, struct tact_diag *diag);
 /* Returns the port of a listener, which for port 0 is a free one; or -TACT_E_IO. */
 int tact_trace_port(int listener);
 
-/* Opens a recording, or assembly text that runs `iterations` times; "-" is a recording from
- * standard input.  Returns as tact_trace_open and tact_trace_open_text do, -TACT_E_FORMAT for a
- * stored result.
+/* How assembly text runs. */
+struct tact_text_run {
+	uint64_t iterations;
+	const struct tact_isa *isa; /* NULL: the default */
+	uint32_t callee;	    /* as for tact_trace_set_callee */
+};
+
+/* Opens a recording, or assembly text; "-" is a recording from standard input.  Returns as
+ * tact_trace_open and tact_trace_open_text do, -TACT_E_FORMAT for a stored result.
  */
-int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
+int tact_trace_open_any(struct tact_trace **out, const char *path, const struct tact_text_run *text,
 			struct tact_diag *diag);
 
 /* Returns whether a file is a recording, by its first bytes or its name; "-" is one. */

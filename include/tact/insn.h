@@ -141,11 +141,11 @@ struct tact_insn {
 	uint8_t value_effect;		   /* enum tact_value_effect */
 	uint8_t n_operands;
 	uint8_t flow; /* enum tact_flow */
-	/* Bytes that it adds to a pointer by itself: push, pop, call, ret, or an address whose base
-	 * is updated; 0: it changes no pointer.
+	/* Bytes that it adds to a pointer by itself: push, pop, call, ret; 0: it changes no pointer.
 	 */
 	uint8_t pointer_reg;
 	int16_t pointer_change;
+	int16_t base_change; /* what the base of the explicit memory operand grows by: written back */
 	int64_t displacement; /* of the explicit memory operand */
 	int64_t immediate;    /* the first one, sign-extended; of a relative branch: its offset */
 	struct tact_operand operand[TACT_MAX_OPERANDS];

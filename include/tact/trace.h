@@ -116,8 +116,10 @@ enum tact_trace_event_kind {
 	TACT_TRACE_END,	    /* the thread has ended, for whatever reason */
 	TACT_TRACE_WINDOW,  /* a program that runs natively: a part of a window begins, `window` */
 	TACT_TRACE_TIME,    /* such a program: its time so far */
-	TACT_TRACE_CALL /* the block that was executed last calls the kernel: `count` is the number
-			       of the call.  Older recordings do not have it */
+	TACT_TRACE_CALL,    /* the block that was executed last calls the kernel: `count` is the
+			     * number of the call.  Older recordings do not have it */
+	TACT_TRACE_CALLEE   /* the next block that is executed calls code that is not in the trace,
+			     * and that takes `count` cycles */
 };
 
 /* Parts of a window of a program that runs natively.  Between windows nothing is known. */
@@ -219,6 +221,13 @@ int tact_trace_open_fd(struct tact_trace **out, int fd, struct tact_diag *diag);
 int tact_trace_open_text(struct tact_trace **out, const char *path,
 			 const struct tact_input_options *opt, uint64_t iterations,
 			 struct tact_diag *diag);
+
+/* Says what is called by such text, which has not got it: each of its calls takes so many cycles more.
+ * The comment "LLVM-MCA-LATENCY n" gives the cycles of a call by itself.  To be called before the
+ * first event.  Returns 0, or -TACT_E_INVAL for another trace or above TACT_TRACE_MAX_CALLEE.
+ */
+enum { TACT_TRACE_MAX_CALLEE = 1000000 };
+int tact_trace_set_callee(struct tact_trace *trace, uint32_t cycles);
 
 /* Closes a trace and frees what it owns.  Kills the program if it is still running.  NULL is
  * allowed.

@@ -78,6 +78,7 @@ static void add_address(const struct mc_set *set, struct tact_insn *insn, struct
 	o->index = address.index;
 	o->scale = address.scale;
 	insn->displacement = address.displacement;
+	insn->base_change = address.base_change;
 	insn->attributes |= (x->loads ? TACT_INSN_LOAD : 0u) | (x->stores ? TACT_INSN_STORE : 0u) |
 			    (address.index != TACT_REG_NONE ? TACT_INSN_INDEXED : 0u) |
 			    (address.displacement ? TACT_INSN_DISPLACED : 0u) |

@@ -16,6 +16,7 @@ struct mc_address {
 	uint8_t scale;
 	uint16_t bits; /* accessed there; 0: not known */
 	int64_t displacement;
+	int16_t base_change; /* the base is written back, so much larger; 0: it stays */
 	bool is_pc_relative;
 	bool only_loads, only_stores; /* though LLVM says that it does both, for the order */
 };

@@ -10,6 +10,7 @@
 #include "trace/analysis.h"
 
 #include <tact-program/tracing.h>
+#include <tact/input.h>
 
 /* ---- files ---- */
 
@@ -40,21 +41,25 @@ bool tact_trace_is_one(const char *path)
 	       !memcmp(head, magic, sizeof(head));
 }
 
-int tact_trace_open_any(struct tact_trace **out, const char *path, uint64_t iterations,
+int tact_trace_open_any(struct tact_trace **out, const char *path, const struct tact_text_run *text,
 			struct tact_diag *diag)
 {
+	struct tact_input_options opt = TACT_INPUT_OPTIONS_INIT;
 	char head;
+	int status;
 
 	if (out)
 		*out = NULL;
-	if (!out || !path)
+	if (!out || !path || !text)
 		return tact_fail(diag, TACT_E_INVAL, "a file is needed");
 	if (tact_trace_is_one(path))
 		return tact_trace_open(out, path, diag);
 	if (read_head(path, &head, 1) && head == '{')
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "a result, not a trace: 'tact diff' compares such files");
-	return tact_trace_open_text(out, path, NULL, iterations, diag);
+	opt.isa = text->isa;
+	status = tact_trace_open_text(out, path, &opt, text->iterations, diag);
+	return status ? status : tact_trace_set_callee(*out, text->callee);
 }
 
 /* ---- code ---- */

@@ -453,7 +453,7 @@ int engine_skim(struct engine_thread *t, const struct tact_trace_event *event,
 			     least_cycles(c, b));
 	cycles *= c->skim_factor;
 	c->skimmed += cycles;
-	cycles += outcome->repeat_cycles + outcome->kernel_cycles;
+	cycles += outcome->repeat_cycles + outcome->outside_cycles;
 	code->executions++;
 	code->cycles += cycles;
 	t->cycles += cycles;
@@ -490,8 +490,8 @@ int engine_execute(struct engine_thread *t, const struct tact_trace_event *event
 						       outcome->level, outcome->longest,
 						       least_cycles(t->owner, event->block))
 				  : -1;
-	if (outcome->kernel_cycles && is_seen)
-		count(t, number, pending.node, outcome->kernel_cycles);
+	if (outcome->outside_cycles && is_seen)
+		count(t, number, pending.node, outcome->outside_cycles);
 	if (is_windowed)
 		engine_window_execute(t, number, event->block->n_insns, is_seen);
 	recall(t, &pending, outcome);

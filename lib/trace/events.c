@@ -420,9 +420,10 @@ static int take_note(struct trace_events *e, struct trace_stream *s, uint32_t no
 		event->hertz = words[2];
 		return 1;
 	case WIRE_NOTE_CALL:
-		if (n != 1)
-			return trace_bad(diag, "an impossible call of the kernel");
-		fill(s, event, TACT_TRACE_CALL);
+	case WIRE_NOTE_CALLEE:
+		if (n != 1 || (note == WIRE_NOTE_CALLEE && words[0] > TACT_TRACE_MAX_CALLEE))
+			return trace_bad(diag, "an impossible call");
+		fill(s, event, note == WIRE_NOTE_CALL ? TACT_TRACE_CALL : TACT_TRACE_CALLEE);
 		event->count = words[0];
 		return 1;
 	case WIRE_NOTE_ON:

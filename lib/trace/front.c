@@ -530,7 +530,7 @@ static int look(struct front *f, struct front_thread *t, struct front_code *code
 	}
 	if (code->repeat.kind)
 		out->repeat_cycles = repeated(f, t, code, event);
-	out->kernel_cycles = front_take_kernel_cycles(t);
+	out->outside_cycles = front_take_outside_cycles(t);
 	front_count(f, t, out);
 	code->executions += code->executions < UINT32_MAX;
 	t->last = code;
@@ -575,12 +575,15 @@ int front_take(struct front *f, const struct tact_trace_event *event, struct fro
 	out->is_skimmed = false;
 	if (event->kind == TACT_TRACE_WINDOW && event->window == TACT_TRACE_WARMING)
 		return begin_window(f, event);
-	if (event->kind == TACT_TRACE_CALL) {
+	if (event->kind == TACT_TRACE_CALL || event->kind == TACT_TRACE_CALLEE) {
 		struct front_thread *t = find_thread(f, event->thread);
 
 		if (!t)
 			return -TACT_E_NOMEM;
-		front_call_kernel(f, t, event->count);
+		if (event->kind == TACT_TRACE_CALL)
+			front_call_kernel(f, t, event->count);
+		else
+			t->outside_cycles += (uint32_t)event->count;
 	}
 	if (event->kind == TACT_TRACE_END)
 		end_thread(f, event->thread);

@@ -54,7 +54,8 @@ struct front_outcome {
 	uint64_t code_lines;
 	struct front_counts *counts; /* borrowed from who asks; written if has_counts is set */
 	uint32_t repeat_cycles;	     /* of its last instruction, if that repeats itself */
-	uint32_t kernel_cycles; /* around the kernel that count as the program's: beside the rest */
+	uint32_t
+		outside_cycles; /* beside the rest: around the kernel, and of code not in the trace */
 	uint32_t longest;	/* cycles that a load takes longer than from the first level */
 	uint32_t n_trips;	/* that are not as simple as the first level and the first TLB */
 	uint32_t first_trip;	/* of these */

@@ -50,7 +50,7 @@ void front_enter_kernel(const struct front *f, struct front_thread *t, enum fron
 		predictor_enter_kernel(t->predictor, (uint32_t)(trail->code * p->kernel_jumps),
 				       p->returns_flushed);
 	/* A core alone has no kernel. */
-	t->kernel_cycles += t->caches ? (uint32_t)of[entry].cycles : 0;
+	t->outside_cycles += t->caches ? (uint32_t)of[entry].cycles : 0;
 }
 
 /* A system call, by its number.  What asks the time would not leave user mode without QEMU. */
@@ -65,7 +65,7 @@ void front_call_kernel(struct front *f, struct front_thread *t, uint64_t number)
 
 	f->has_calls = true;
 	if (kind == ISA_CALL_CLOCK && t->caches)
-		t->kernel_cycles += (uint32_t)f->arch->params.kernel_clock_cycles;
+		t->outside_cycles += (uint32_t)f->arch->params.kernel_clock_cycles;
 	else if (kind != ISA_CALL_CLOCK)
 		front_enter_kernel(f, t, entries[kind]);
 }

@@ -26,7 +26,8 @@ struct front_thread {
 	const struct front_code *last;	 /* executed; NULL: none, or unknown */
 	struct counts counted;		 /* after the last execution */
 	unsigned depth;			 /* of calls in a window of a program that runs natively */
-	uint32_t kernel_cycles; /* that the next execution adds: see front_enter_kernel() */
+	uint32_t
+		outside_cycles; /* that the next execution adds: see front_enter_kernel(), and callees */
 	uint64_t context;	/* hash of the last execution that was looked at */
 	uint64_t special;	/* of this one: hash of all that is not as usual; 0: nothing is */
 	bool is_lost;		/* the last block returned to a caller that is not in the window */
@@ -104,11 +105,11 @@ void front_enter_kernel(const struct front *f, struct front_thread *t, enum fron
 void front_call_kernel(struct front *f, struct front_thread *t, uint64_t number);
 
 /* Returns the cycles of the kernel that count as the program's since the last call. */
-static inline uint32_t front_take_kernel_cycles(struct front_thread *t)
+static inline uint32_t front_take_outside_cycles(struct front_thread *t)
 {
-	const uint32_t cycles = t->kernel_cycles;
+	const uint32_t cycles = t->outside_cycles;
 
-	t->kernel_cycles = 0;
+	t->outside_cycles = 0;
 	return cycles;
 }
 

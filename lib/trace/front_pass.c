@@ -56,7 +56,7 @@ int front_pass_event(struct front *f, struct front_thread *t, struct front_code 
 				      a->is_store))
 			pass_access(f, t, event->pid, number | a->insn, a, out);
 	}
-	out->kernel_cycles = front_take_kernel_cycles(t);
+	out->outside_cycles = front_take_outside_cycles(t);
 	front_count(f, t, out);
 	return f->faults.has_failed ? -TACT_E_NOMEM : 0;
 }
@@ -97,7 +97,7 @@ int front_pass(struct front *f, uint32_t thread, uint32_t process, const struct 
 							.size = size},
 			    out);
 	}
-	out->kernel_cycles = front_take_kernel_cycles(t);
+	out->outside_cycles = front_take_outside_cycles(t);
 	if (!is_simple)
 		front_count(f, t, out);
 	return f->faults.has_failed ? -TACT_E_NOMEM : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Assembly text, or hex, as a trace: its code is executed from its first to its last byte, whatever
- * its branches say, the given number of times.  The words are those that the plugin would send; what
+ * its branches say, the given number of times.  What it calls is not in it, and takes as long as the
+ * caller or a comment says.  The words are those that the plugin would send; what
  * it accesses follows from the values of registers at entry.
  */
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 enum {
 	PIECE_WORDS = 8192,
+	CALL_WORDS = 3,	       /* of an execution with a callee, beside its accesses */
 	MAX_INSNS = 512,       /* of a block, as in QEMU */
 	REGION_STEP = 1 << 20, /* addresses of regions, which have none of their own */
 	FIRST_ADDRESS = 1 << 22
@@ -31,6 +33,8 @@ struct words {
 struct listing_code {
 	size_t first; /* instruction */
 	unsigned n;
+	bool is_call;	 /* its last instruction calls what is not in the text, */
+	unsigned cycles; /* which takes so long, as a comment says; 0: none does */
 };
 
 struct trace_listing {
@@ -41,6 +45,7 @@ struct trace_listing {
 	struct listing_values values;
 	struct words head; /* definitions */
 	uint32_t n_blocks, n_modules;
+	uint32_t callee; /* cycles of what each call without a comment calls */
 	uint64_t left;	 /* executions of the whole text */
 	uint32_t next;	 /* block of the current one */
 	int stage;	 /* 0: head; 1: executions and the end; 2: nothing */
@@ -67,6 +72,17 @@ static int add_bytes(struct words *w, const void *bytes, size_t size)
 	return 0;
 }
 
+/* The cycles that a comment gives to the instruction there; 0: none does. */
+static unsigned given_cycles(const struct tact_region *r, size_t at)
+{
+	unsigned cycles = 0;
+
+	for (size_t i = 0; i < r->n_latencies; i++)
+		if (at >= r->latencies[i].begin && at < r->latencies[i].end)
+			cycles = r->latencies[i].cycles;
+	return cycles;
+}
+
 static int add_block(struct trace_listing *l, const struct tact_isa *isa, const uint8_t *code,
 		     size_t size, unsigned n_insns, size_t last, uint64_t address)
 {
@@ -86,7 +102,8 @@ static int add_block(struct trace_listing *l, const struct tact_isa *isa, const 
 		status = tact_grow(&l->blocks, &l->blocks_capacity, l->n_blocks + 1,
 				   sizeof(*l->blocks));
 	if (!status)
-		l->blocks[l->n_blocks++] = (struct listing_code){l->n_insns - n_insns, n_insns};
+		l->blocks[l->n_blocks++] =
+			(struct listing_code){.first = l->n_insns - n_insns, .n = n_insns};
 	return status;
 }
 
@@ -157,6 +174,10 @@ static int add_region(struct trace_listing *l, const char *path, const struct ta
 			continue;
 		status = add_block(l, r->isa, r->code + begin, end - begin, n_insns,
 				   walk.at - begin, address + begin);
+		if (!status && step->flow == TACT_FLOW_CALL) {
+			l->blocks[l->n_blocks - 1].is_call = true;
+			l->blocks[l->n_blocks - 1].cycles = given_cycles(r, walk.at);
+		}
 		begin = end;
 		n_insns = 0;
 	}
@@ -225,6 +246,28 @@ void trace_listing_destroy(struct trace_listing *l)
 	free(l);
 }
 
+void trace_listing_set_callee(struct trace_listing *l, uint32_t cycles)
+{
+	l->callee = cycles;
+}
+
+/* Writes an execution: what it calls, itself, its accesses.  Returns the number of words. */
+static size_t write_execution(struct trace_listing *l, const struct listing_code *block,
+			      uint64_t *words)
+{
+	const uint64_t callee = block->cycles ? block->cycles : l->callee;
+	size_t n = 0;
+
+	if (block->is_call && callee) {
+		words[n++] = wire_word(WIRE_NOTE, 1, WIRE_NOTE_CALLEE);
+		words[n++] = callee;
+	}
+	words[n++] = wire_word(WIRE_EXEC, 0, (uint32_t)(block - l->blocks));
+	for (unsigned i = 0; i < block->n; i++)
+		n += listing_execute(&l->values, &l->insns[block->first + i], i, words + n);
+	return n;
+}
+
 int trace_listing_next(struct trace_listing *l, struct trace_piece *piece)
 {
 	size_t n = 0;
@@ -237,13 +280,9 @@ int trace_listing_next(struct trace_listing *l, struct trace_piece *piece)
 		piece->n_words = l->head.n;
 		return 1;
 	case 1:
-		while (n + 1 + MAX_INSNS * LISTING_MOST_ACCESSES <= PIECE_WORDS && l->left) {
-			const struct listing_code *block = &l->blocks[l->next];
-
-			l->piece[n++] = wire_word(WIRE_EXEC, 0, l->next++);
-			for (unsigned i = 0; i < block->n; i++)
-				n += listing_execute(&l->values, &l->insns[block->first + i], i,
-						     l->piece + n);
+		while (n + CALL_WORDS + MAX_INSNS * LISTING_MOST_ACCESSES <= PIECE_WORDS &&
+		       l->left) {
+			n += write_execution(l, &l->blocks[l->next++], l->piece + n);
 			if (l->next < l->n_blocks)
 				continue;
 			l->next = 0;

@@ -107,6 +107,14 @@ static uint64_t result_of(struct listing_values *v, const struct tact_insn *what
 	return fresh(v);
 }
 
+static uint8_t base_of(const struct tact_insn *what)
+{
+	for (unsigned i = 0; i < what->n_operands; i++)
+		if (what->operand[i].kind == TACT_OPERAND_MEM && what->operand[i].explicit_operand)
+			return what->operand[i].base;
+	return TACT_REG_NONE;
+}
+
 size_t listing_execute(struct listing_values *v, const struct tact_insn *what, unsigned insn,
 		       uint64_t *words)
 {
@@ -127,6 +135,10 @@ size_t listing_execute(struct listing_values *v, const struct tact_insn *what, u
 		    o->implicit_pointer ||
 		    !(o->access & (TACT_ACCESS_WRITE | TACT_ACCESS_COND_WRITE)))
 			continue;
+		if (what->base_change && o->reg == base_of(what)) {
+			v->value[o->reg] += (uint64_t)(int64_t)what->base_change;
+			continue;
+		}
 		v->value[o->reg] = is_first ? result : fresh(v);
 		is_first = false;
 	}

@@ -191,6 +191,14 @@ int tact_trace_open_text(struct tact_trace **out, const char *path,
 	return give(out, t, status ? status : add_events(t, diag));
 }
 
+int tact_trace_set_callee(struct tact_trace *t, uint32_t cycles)
+{
+	if (!t || !t->listing || cycles > TACT_TRACE_MAX_CALLEE)
+		return -TACT_E_INVAL;
+	trace_listing_set_callee(t->listing, cycles);
+	return 0;
+}
+
 /* Returns 1 with a piece, 0 after the last one, or < 0. */
 static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct tact_diag *diag)
 {

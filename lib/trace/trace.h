@@ -155,6 +155,7 @@ struct tact_input_options;
 int trace_listing_create(struct trace_listing **out, const char *path,
 			 const struct tact_input_options *opt, uint64_t iterations,
 			 struct tact_diag *diag);
+void trace_listing_set_callee(struct trace_listing *listing, uint32_t cycles);	  /* of each call */
 int trace_listing_next(struct trace_listing *listing, struct trace_piece *piece); /* 1, or 0 */
 void trace_listing_destroy(struct trace_listing *listing); /* NULL is allowed */
 

@@ -96,6 +96,7 @@ enum wire_note {
 	WIRE_NOTE_ON = 3,      /* `from` was reached */
 	WIRE_NOTE_OFF = 4,     /* `until` was reached */
 	WIRE_NOTE_CALL = 5,    /* the block before it calls the kernel: number of the call */
+	WIRE_NOTE_CALLEE = 6,  /* the next block calls code that is not in the trace: its cycles */
 	WIRE_NOTE_WINDOW = 16, /* of a program that ran natively: enum wire_window; CPU time in ns
 				  that the window stands for, 0 unless it begins */
 	WIRE_NOTE_TIME = 17    /* of such a program, so far: user time, system time in ns, clock in

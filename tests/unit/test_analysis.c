@@ -28,12 +28,13 @@ static void open_world(struct world *w, uint64_t iterations,
 		       const struct tact_analysis_options *opt)
 {
 	char path[] = "/tmp/tact-analysis-XXXXXX";
+	const struct tact_text_run how = {.iterations = iterations};
 	struct tact_diag diag = {0};
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, code, sizeof(code) - 1), sizeof(code) - 1);
 	close(fd);
-	if (tact_trace_open_any(&w->trace, path, iterations, &diag))
+	if (tact_trace_open_any(&w->trace, path, &how, &diag))
 		fail_msg("%s", diag.text);
 	unlink(path);
 	assert_int_equal(tact_symbols_create(&w->symbols), 0);
@@ -261,16 +262,17 @@ TEST(test_files)
 {
 	char path[] = "/tmp/tact-analysis-XXXXXX";
 	struct tact_diag diag = {0};
+	const struct tact_text_run how = {.iterations = 1};
 	struct tact_trace *trace;
 	int fd = mkstemp(path);
 
 	assert_int_equal(write(fd, "{\"schema\"", 9), 9);
 	close(fd);
-	assert_int_equal(tact_trace_open_any(&trace, path, 1, &diag), -TACT_E_FORMAT);
+	assert_int_equal(tact_trace_open_any(&trace, path, &how, &diag), -TACT_E_FORMAT);
 	assert_non_null(strstr(diag.text, "a result, not a trace"));
 	unlink(path);
-	assert_int_equal(tact_trace_open_any(&trace, path, 1, &diag), -TACT_E_IO);
-	assert_int_equal(tact_trace_open_any(&trace, NULL, 1, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_trace_open_any(&trace, path, &how, &diag), -TACT_E_IO);
+	assert_int_equal(tact_trace_open_any(&trace, NULL, &how, &diag), -TACT_E_INVAL);
 	assert_null(trace);
 }
 

@@ -60,6 +60,28 @@ static void check_accesses(const struct tact_isa *isa, const struct access *list
 	}
 }
 
+static void bases_of_aarch64_are_written_back(void **state)
+{
+	static const struct {
+		uint32_t word;
+		int change;
+	} list[] = {
+		{0xf8408420, 8},   /* ldr x0, [x1], #8 */
+		{0x381ffc85, -1},  /* strb w5, [x4, #-1]! */
+		{0xa9bf7bfd, -16}, /* stp x29, x30, [sp, #-16]! */
+		{0xa8c17bfd, 16},  /* ldp x29, x30, [sp], #16 */
+		{0xf9400420, 0},   /* ldr x0, [x1, #8] */
+		{0xf85f8020, 0},   /* ldur x0, [x1, #-8] */
+		{0xa9400440, 0},   /* ldp x0, x1, [x2] */
+		{0xf8627820, 0},   /* ldr x0, [x1, x2, lsl #3] */
+	};
+	const struct tact_isa *isa = set("aarch64");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(list) / sizeof(*list); i++)
+		assert_int_equal(decode(isa, list[i].word, 4).base_change, list[i].change);
+}
+
 static void addresses_of_aarch64(void **state)
 {
 	static const struct access list[] = {
@@ -223,8 +245,11 @@ static void lengths_are_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_of_aarch64),	 cmocka_unit_test(addresses_of_riscv),
-		cmocka_unit_test(control_flow_is_known), cmocka_unit_test(branches_are_turned),
+		cmocka_unit_test(addresses_of_aarch64),
+		cmocka_unit_test(bases_of_aarch64_are_written_back),
+		cmocka_unit_test(addresses_of_riscv),
+		cmocka_unit_test(control_flow_is_known),
+		cmocka_unit_test(branches_are_turned),
 		cmocka_unit_test(lengths_are_told),
 	};
 

@@ -35,9 +35,11 @@ static void one_register(struct mc_address *out, uint32_t w)
 	if (a64_field(w, 24, 1)) {
 		out->displacement = (int64_t)a64_field(w, 10, 12) << scale;
 	} else if (!a64_field(w, 21, 1)) {
-		/* after the access, the constant is added */
+		/* 1: the constant is added to the base after the access, 3: before it */
 		if (a64_field(w, 10, 2) != 1)
 			out->displacement = a64_signed(w, 12, 9);
+		if (a64_field(w, 10, 2) & 1)
+			out->base_change = (int16_t)a64_signed(w, 12, 9);
 	} else if (a64_field(w, 10, 2) == 2) {
 		out->index = index_of(w);
 		out->scale = (uint8_t)(a64_field(w, 12, 1) ? 1u << scale : 1u);
@@ -56,6 +58,8 @@ static void pair(struct mc_address *out, uint32_t w)
 	out->bits = (uint16_t)(16u << scale);
 	if (a64_field(w, 23, 2) != 1)
 		out->displacement = a64_signed(w, 15, 7) * (1 << scale);
+	if (a64_field(w, 23, 1))
+		out->base_change = (int16_t)(a64_signed(w, 15, 7) * (1 << scale));
 }
 
 bool a64_find_address(struct mc_address *out, const uint8_t *code, unsigned length)
