@@ -16,6 +16,8 @@ if [ "${1:-}" = --install ]; then
 	shift
 fi
 step=${1:-build}
+sudo=''
+[ "$(id -u)" = 0 ] || sudo='sudo '
 
 packages=''
 why=''
@@ -52,13 +54,25 @@ for_build() {
 	header jansson.h libjansson-dev 'reads stored results'
 }
 
-# The newer one, where the distribution has it.
-llvm_package() {
-	if apt-cache show llvm-22-dev 2>/dev/null | grep -q .; then
-		echo llvm-22-dev
-	else
-		echo llvm-19-dev
+refreshed=false
+refresh() {
+	$refreshed || $sudo apt-get update -qq >/dev/null 2>&1 || true
+	refreshed=true
+}
+
+# The newer one, where the distribution has it; lists of a new machine may lack its updates.
+llvm() {
+	for version in 22 19; do
+		[ ! -d /usr/lib/llvm-$version/include/llvm/MCA ] || return 0
+	done
+	if $install && [ -z "$sudo" ]; then
+		refresh
 	fi
+	package=llvm-19-dev
+	if apt-cache show llvm-22-dev 2>/dev/null | grep -q .; then
+		package=llvm-22-dev
+	fi
+	need false $package 'models of LLVM, AArch64 and RISC-V'
 }
 
 for_check() {
@@ -67,8 +81,7 @@ for_check() {
 	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
 	header bzlib.h libbz2-dev 'libdw wants it in programs that are linked statically'
 	need 'command -v g++' g++ 'compiles the module for models of LLVM'
-	need 'ls /usr/lib/llvm-22/include/llvm/MCA /usr/lib/llvm-19/include/llvm/MCA 2>/dev/null | grep .' \
-		"$(llvm_package)" 'models of LLVM, AArch64 and RISC-V'
+	llvm
 	for machine in aarch64 riscv64; do
 		program $machine-linux-gnu-gcc gcc-$machine-linux-gnu "compiles what is traced for $machine"
 	done
@@ -110,8 +123,6 @@ if ! sh -c 'command -v apt-get' >/dev/null 2>&1; then
 	echo "Please install these with your system's package manager (the names are Debian's)." >&2
 	exit 1
 fi
-sudo=''
-[ "$(id -u)" = 0 ] || sudo='sudo '
 line="${sudo}apt-get install --no-install-recommends$packages"
 if ! $install; then
 	echo "This installs it: $line" >&2
@@ -130,7 +141,7 @@ if [ -n "$sudo" ]; then
 	esac
 fi
 echo "Installing:$packages" >&2
+refresh
 # shellcheck disable=SC2086
-${sudo} env DEBIAN_FRONTEND=noninteractive sh -c \
-	'apt-get update -qq >/dev/null || true; exec apt-get install -y -qq --no-install-recommends "$@" >/dev/null' \
-	sh $packages
+${sudo}env DEBIAN_FRONTEND=noninteractive \
+	apt-get install -y -qq --no-install-recommends $packages >/dev/null
