@@ -19,6 +19,7 @@
 # make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make symbols    rewrites gen/symbols.txt, the list of what the libraries export
+# make python-wheel  the Python package, with the library in it: build/python/tact-*.whl
 # make install PREFIX=/usr/local DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
 # make clean
@@ -405,6 +406,12 @@ uninstall:
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
 	rm -f $(DEST)/lib/tact/tact_trace.so $(DEST)/lib/tact/tact_llvm.so
 	-rmdir $(DEST)/include/tact $(DEST)/lib/tact
+
+# The Python package, as an archive of its sources and as one to install.
+.PHONY: python-wheel
+python-wheel: deps
+	@$(MAKE) --no-print-directory build
+	@TACT_BUILD=$(abspath $(BUILD)) python3 python/tact_build.py $(BUILD)/python
 
 # ---- the rest ----
 

@@ -4,8 +4,8 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli fuzz threads example embed docs property accuracy (default: all).  The last line of the
-output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
+SUITE: layers unit hw cases cli fuzz threads example embed python docs property accuracy (default: all).  The last
+line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
 jobs of its own (cli, the examples of docs), runs alone.
@@ -210,6 +210,7 @@ SUITES = {
     'example': lambda: [job(run_example)],
     'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
                       job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
+    'python': lambda: [job(script, 'python', 'python/run.py', 'build', 'cc')],
     'docs': lambda: [job(script, 'docs', 'docs/check_docs.py', 'tact'),
                      job(script, 'docs examples', 'docs/check_examples.py', 'tact', 'build', 'cc')],
     'property': lambda: [job(script, 'stalls', 'property/check_stalls.py', 'tact'),
@@ -225,7 +226,7 @@ SUITES = {
 # These measure, or keep all cores busy by themselves: one program at a time.
 ALONE = ('hw', 'cli', 'docs')
 # The others, those with long programs first, so that no core waits for one at the end.
-TOGETHER = ('property', 'embed', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
+TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 
 
 def run_one(run, args):

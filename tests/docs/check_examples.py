@@ -17,7 +17,8 @@ comment right before the block says how it is compared:
 
 Several words may be combined (shape needs qemu).  Without a comment the output must be equal.
 A block after <!-- file: NAME --> is a file that the examples of that document find.  Blocks in C,
-C++ and Python must be such files, so that none stays untried.  All examples of a document run in one
+C++ and Python must be such files, so that none stays untried; sessions (pycon) of doc/python.md are tried by
+tests/python.  All examples of a document run in one
 directory, in order, with examples/ in it.
 
 Manual pages: each command of the section EXAMPLES must end with status 0 and print or write
@@ -251,6 +252,8 @@ def check_document(path, args):
                 if fresh:
                     replaced.append((block, fresh))
                 found.append((where, result, why))
+            elif block.language == 'pycon' and name != 'doc/python.md':
+                found.append((where, 'FAIL', 'sessions are tried in doc/python.md only'))
             elif block.language in TRIED and not (block.mark and block.mark[1].startswith('skip ')):
                 found.append((where, 'FAIL', 'code that is neither a file of the examples nor skipped'))
             elif not block.language and any(re.match(r'\$ |tact [a-z]', x) for x in block.lines):
