@@ -19,14 +19,16 @@
 # make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
 # make symbols    rewrites gen/symbols.txt, the list of what the libraries export
+# make check-package  Debian packages: built twice, compared, installed in a bare Debian (root)
 # make python-wheel  the Python package, with the library in it: build/python/tact-*.whl
-# make install PREFIX=/usr/local DESTDIR=        and make uninstall
+# make install PREFIX=/usr/local LIBDIR=$(PREFIX)/lib DESTDIR=        and make uninstall
 # make format     clang-format over all sources; make format-check only looks
 # make clean
 #
 # CC=clang works as well as gcc.  WERROR= builds with compilers that warn of more than ours do.
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
 BUILD ?= build
 OBJCOPY ?= objcopy
@@ -303,7 +305,7 @@ check-fresh:
 .PHONY: lint
 lint: format-check
 	@sh gen/setup.sh --install ci
-	@shellcheck $(SHELL_SRC)
+	@shellcheck -x $(SHELL_SRC)
 	@sh tests/lint_pages.sh
 
 .PHONY: ci
@@ -379,33 +381,46 @@ bench-measure: deps
 
 MAN := $(wildcard man/*.1)
 DEST = $(DESTDIR)$(PREFIX)
+DEST_LIB = $(DESTDIR)$(LIBDIR)
+COMPLETION = $(DEST)/share/bash-completion/completions/tact $(DEST)/share/zsh/site-functions/_tact \
+	$(DEST)/share/fish/vendor_completions.d/tact.fish
 
 .PHONY: install
 install: deps
 	@$(MAKE) --no-print-directory build
-	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/tact $(DEST)/share/man/man1 $(DEST)/share/man/man3
+	install -d $(DEST)/bin $(DEST_LIB)/pkgconfig $(DEST)/include/tact $(DEST)/share/man/man1 $(DEST)/share/man/man3
 	install -m 755 $(BUILD)/tact $(DEST)/bin
-	install -m 644 $(BUILD)/libtact.a $(DEST)/lib
-	install -m 755 $(BUILD)/libtact.so $(DEST)/lib/libtact.so.$(VERSION)
-	ln -sf libtact.so.$(VERSION) $(DEST)/lib/libtact.so.$(SOVERSION)
-	ln -sf libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so
-	install -d $(DEST)/lib/tact
-	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST)/lib/tact
+	install -m 644 $(BUILD)/libtact.a $(DEST_LIB)
+	install -m 755 $(BUILD)/libtact.so $(DEST_LIB)/libtact.so.$(VERSION)
+	ln -sf libtact.so.$(VERSION) $(DEST_LIB)/libtact.so.$(SOVERSION)
+	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
+	install -d $(DEST_LIB)/tact
+	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
 	install -m 644 $(HEADERS) $(DEST)/include/tact
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
-		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST)/lib/pkgconfig/tact.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
+		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST_LIB)/pkgconfig/tact.pc
 	$(if $(MAN),install -m 644 $(MAN) $(DEST)/share/man/man1)
 	install -m 644 $(BUILD)/man/man3/*.3 $(DEST)/share/man/man3
+	install -d $(dir $(COMPLETION))
+	install -m 644 contrib/completion/tact.bash $(DEST)/share/bash-completion/completions/tact
+	install -m 644 contrib/completion/_tact $(DEST)/share/zsh/site-functions/_tact
+	install -m 644 contrib/completion/tact.fish $(DEST)/share/fish/vendor_completions.d/tact.fish
 
 .PHONY: uninstall
 uninstall:
-	rm -f $(DEST)/bin/tact $(DEST)/lib/libtact.a $(DEST)/lib/pkgconfig/tact.pc
-	rm -f $(DEST)/lib/libtact.so $(DEST)/lib/libtact.so.$(SOVERSION) $(DEST)/lib/libtact.so.$(VERSION)
+	rm -f $(DEST)/bin/tact $(DEST_LIB)/libtact.a $(DEST_LIB)/pkgconfig/tact.pc
+	rm -f $(DEST_LIB)/libtact.so $(DEST_LIB)/libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so.$(VERSION)
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST)/lib/tact/tact_trace.so $(DEST)/lib/tact/tact_llvm.so
-	-rmdir $(DEST)/include/tact $(DEST)/lib/tact
+	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so
+	rm -f $(COMPLETION)
+	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
+
+# Debian packages, built twice in a bare Debian, and installed in another one.
+.PHONY: check-package
+check-package:
+	@sh tests/check_package.sh
 
 # The Python package, as an archive of its sources and as one to install.
 .PHONY: python-wheel
@@ -425,7 +440,7 @@ format:
 format-check:
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-SHELL_SRC = .ci/run $(wildcard gen/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
+SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
 
 .PHONY: clean
 clean:

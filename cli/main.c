@@ -91,6 +91,8 @@ int main(int argc, char **argv)
 		return commands_unknown(&list, NULL);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		return commands_help(&list);
+	if (!strcmp(name, COMMANDS_LIST))
+		return commands_list(&list);
 	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		return version();
 	if (!strcmp(name, "help"))

@@ -18,6 +18,16 @@ const struct command *commands_find(const struct command_list *list, const char 
 	return NULL;
 }
 
+int commands_list(const struct command_list *list)
+{
+	struct text text = {0};
+
+	for (size_t i = 0; i < list->n; i++)
+		text_printf(&text, "command\t%s\t%s\n", list->commands[i].name,
+			    list->commands[i].help);
+	return output_all(NULL, &text);
+}
+
 int commands_help(const struct command_list *list)
 {
 	struct text text = {0};

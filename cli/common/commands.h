@@ -25,6 +25,12 @@ struct command_list {
 /* Returns NULL if there is no such command. */
 const struct command *commands_find(const struct command_list *list, const char *name);
 
+/* Asks a command, or the program, for what it takes, one per line: for completion in shells. */
+#define COMMANDS_LIST "--list-options"
+
+/* Prints the commands for COMMANDS_LIST: "command", name and help, separated by tabs. */
+int commands_list(const struct command_list *list);
+
 /* Prints the first screen. */
 int commands_help(const struct command_list *list);
 

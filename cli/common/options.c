@@ -454,6 +454,32 @@ static int print_help(const struct option_command *command)
 	return output_all(NULL, &text);
 }
 
+/* A row of COMMANDS_LIST: "option", letter, name, argument, choices and help, separated by tabs; a '+'
+ * before the argument says that it may be missing.
+ */
+static void list_option(struct text *out, const struct option_spec *s)
+{
+	const char letter[] = {s->letter ? '-' : '\0', s->letter, '\0'};
+
+	text_printf(out, "option\t%s\t--%s\t%s%s\t", letter, s->name, s->is_optional ? "+" : "",
+		    s->argument ? s->argument : "");
+	for (const struct option_choice *c = s->choices; c && c->name; c++)
+		if (!s->allowed || s->allowed >> c->value & 1)
+			text_printf(out, "%s ", c->name);
+	text_printf(out, "\t%s\n", s->help);
+}
+
+static int list_options(const struct option_command *command)
+{
+	struct text text = {0};
+
+	for (const struct option_group *g = command->groups; g->title; g++)
+		for (const struct option_spec *s = g->specs; s->name; s++)
+			list_option(&text, s);
+	text_printf(&text, "option\t-h\t--help\t\t\t%s\n", help_text);
+	return output_all(NULL, &text);
+}
+
 static void clean_up(const struct option_command *command, void *target)
 {
 	const struct option_group *g = command->groups;
@@ -471,6 +497,8 @@ int option_command_run(const struct option_command *command, void *target, int a
 	struct parser p = {command, target, argv[0], argc, 1, argv};
 	int status;
 
+	if (argc == 2 && !strcmp(argv[1], COMMANDS_LIST))
+		return list_options(command);
 	switch (parse(&p)) {
 	case OPTIONS_HELP:
 		status = print_help(command);

@@ -46,5 +46,7 @@ int cmd_mix(int argc, char **argv)
 	}
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
 		return commands_help(&list);
+	if (argc > 1 && !strcmp(argv[1], COMMANDS_LIST))
+		return commands_list(&list);
 	return commands_unknown(&list, argv[1]);
 }
