@@ -17,6 +17,7 @@ enum { MAX_THREADS = 4096, MAX_PATHS = 65536 };
 
 static int find_cpus(struct live *l)
 {
+	const bool is_listed = !access("/sys/devices/system/cpu/cpu0", F_OK);
 	long n = sysconf(_SC_NPROCESSORS_CONF);
 
 	l->cpus = calloc((size_t)(n > 0 ? n : 1), sizeof(*l->cpus));
@@ -25,9 +26,9 @@ static int find_cpus(struct live *l)
 	for (long i = 0; i < n; i++) {
 		char path[80];
 
-		/* CPU 0 has no such file where it cannot be switched off. */
+		/* Where /sys is not mounted, opening an event tells those that are switched off. */
 		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%ld", i);
-		if (i && access(path, F_OK))
+		if (is_listed && access(path, F_OK))
 			continue;
 		l->cpus[l->n_cpus++] = (int)i;
 	}
