@@ -165,6 +165,14 @@ void pmu_writer_add(struct pmu_writer *w, const void *records, size_t size)
 	w->header.data.size += size;
 }
 
+/* One that says nothing. */
+static void put_nothing(struct pmu_writer *w)
+{
+	const struct perf_event_header h = {.type = PERFDATA_FINISHED_ROUND, .size = sizeof(h)};
+
+	pmu_writer_add(w, &h, sizeof(h));
+}
+
 /* A record under construction. */
 struct record {
 	uint8_t data[8 + 8 * (MAX_STACK * 3 + 32)];
@@ -456,6 +464,9 @@ int pmu_writer_finish(struct pmu_writer *w, struct tact_diag *diag)
 {
 	int error;
 
+	/* No bytes of records mean a recording that was killed, whose records end with the file. */
+	if (!w->header.data.size)
+		put_nothing(w);
 	put_features(w);
 	flush(w);
 	if (!w->error &&

@@ -334,6 +334,21 @@ TEST(test_damaged_compression)
 	drop(&f);
 }
 
+/* A recording in which nothing happened was read as one that was killed, features and all. */
+TEST(test_empty)
+{
+	unsigned count[8];
+	struct pmu_writer *w;
+	struct file f = {.bytes = NULL};
+
+	make_path(&f);
+	assert_int_equal(pmu_writer_create(&w, f.path, attrs, 2, ids, 1, NULL), 0);
+	assert_int_equal(pmu_writer_finish(w, NULL), 0);
+	assert_int_equal(read_all(f.path, count, NULL), 0);
+	assert_int_equal(count[PMU_RECORD_SAMPLE], 0);
+	drop(&f);
+}
+
 /* A record of the other form of branch stacks: with an index first, and events that cannot be told
  * apart.
  */
