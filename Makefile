@@ -396,7 +396,7 @@ install: deps
 	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
 	install -d $(DEST_LIB)/tact
 	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
-	install -m 644 $(HEADERS) $(DEST)/include/tact
+	install -m 644 $(HEADERS) include/tact/tact.hpp $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST_LIB)/pkgconfig/tact.pc
 	$(if $(MAN),install -m 644 $(MAN) $(DEST)/share/man/man1)
@@ -410,7 +410,7 @@ install: deps
 uninstall:
 	rm -f $(DEST)/bin/tact $(DEST_LIB)/libtact.a $(DEST_LIB)/pkgconfig/tact.pc
 	rm -f $(DEST_LIB)/libtact.so $(DEST_LIB)/libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so.$(VERSION)
-	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)))
+	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
 	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so
@@ -430,7 +430,7 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) lib/llvm/shim.cpp $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) include/tact/tact.hpp lib/llvm/shim.cpp $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check

@@ -246,6 +246,53 @@ def test_cxx_program(c):
     same('cycles', run([out]), cycles(c, 'predict', '4801d8') + '\n')
 
 
+def test_cxx_handles(c):
+    """tact.hpp: what succeeds, what throws, what is moved, and the header in two files of a program."""
+    need('g++')
+    parts = []
+    for name, text in (('handles.cc', """
+#include <cstdio>
+#include <tact/tact.hpp>
+double other();
+int main()
+{
+	tact::block block(tact::find_arch("SKL"));
+	block.load({0x48, 0x01, 0xd8});
+	tact::simulator simulator;
+	std::printf("%.2f %.2f %zu %.2f\\n", block.predict().cycles_per_iteration,
+		    simulator.run(block).cycles_per_iteration, block.size(), other());
+	try {
+		block.load({0x48, 0x01, 0xd8, 0x06});
+	} catch (const tact::error &e) {
+		std::printf("%d %d\\n", e.status() == -TACT_E_DECODE, (int)e.offset());
+	}
+	tact::block moved = std::move(block);
+	moved.load({0x90});
+	try {
+		tact::block none("SKYNET");
+	} catch (const std::runtime_error &e) {
+		std::printf("%s\\n", e.what());
+	}
+}
+"""), ('other.cc', """
+#include <tact/tact.hpp>
+double other()
+{
+	tact::block block("ZEN4");
+	block.load({0x48, 0x0f, 0xaf, 0xc3});
+	return block.predict().cycles_per_iteration;
+}
+""")):
+        parts.append(c.path(name))
+        with open(parts[-1], 'w') as f:
+            f.write(text)
+    out = c.path('handles')
+    for std in ('c++17', 'c++20'):
+        run(['g++', '-std=' + std, '-Wall', '-Wextra', '-Wshadow', '-Werror', '-fsanitize=address', '-I' + INCLUDE,
+             '-o', out, *parts, os.path.join(c.build, 'libtact.a'), *c.libs])
+        same(std, run([out]), "1.00 1.00 1 3.00\n1 3\nthere is no model of 'SKYNET'\n")
+
+
 # ---- use ----
 
 def test_ctypes(c):
