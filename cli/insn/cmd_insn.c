@@ -14,12 +14,14 @@ static const char help[] =
 	"Tells what is known of an instruction: uops, ports, the latency from each operand to each "
 	"result, reciprocal throughput, fusion, idioms, and where the figures come from. For one "
 	"microarchitecture, or for several side by side. NAME is a mnemonic; FORM adds kinds of "
-	"operands, such as r64, m128 or i8; INSTRUCTION is assembly text.\n\n"
+	"operands, such as r64, m128 or i8; INSTRUCTION is assembly text. On CPUs by LLVM's models, "
+	"FORM is LLVM's name, such as ADDXrs.\n\n"
 	"{options}\n\n"
 	"Examples:\n"
 	"  tact insn popcnt                   the forms of popcnt\n"
 	"  tact insn -a all 'add r64, m64'    one form on every microarchitecture\n"
 	"  tact insn -a SKL -x 480fafc3\n"
+	"  tact insn -a cortex-a57,neoverse-n1 'madd x0, x1, x2, x3'\n"
 	"  tact insn --measure 'popcnt r64, r64'\n";
 
 #define OPTION_HOLDER insns
@@ -58,6 +60,9 @@ static int run(void *target)
 	if (status)
 		return status;
 	q->isa = tact_arch_isa(q->archs.arch[0]);
+	if (q->is_measured && q->isa != tact_isa_default())
+		return cli_wrong("--measure: this machine executes %s code, not %s",
+				 tact_isa_title(tact_isa_default()), tact_isa_title(q->isa));
 	status = insn_ask(q);
 	if (status)
 		return status;

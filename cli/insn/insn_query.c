@@ -85,6 +85,15 @@ void insn_make_example(const struct insns *q, struct insn_choice *choice)
 	}
 }
 
+/* The instruction that the set itself has as an example: costs may be known of it only. */
+static void take_example(const struct insns *q, struct insn_choice *choice)
+{
+	struct tact_form f = TACT_FORM_INIT;
+
+	if (tact_isa_form(q->isa, choice->form, &f) >= 0)
+		choice->is_example = take_code(q, choice, f.code, f.code_size) > 0;
+}
+
 static struct insn_choice *add_choice(struct insns *q, unsigned form)
 {
 	struct insn_choice *choice;
@@ -224,6 +233,28 @@ static bool is_match(const struct pattern *p, const char *form, enum match how)
 	       has_operands(p, form);
 }
 
+/* Forms whose names are opcodes of LLVM's: by that, or by the mnemonic and the operands' kinds. */
+static bool is_opcode(const struct tact_form *form, const struct pattern *p, enum match how)
+{
+	const size_t n = strlen(p->name);
+	size_t operand = 0;
+
+	if (how == MATCH_PREFIX)
+		return n >= 3 && !p->has_operands &&
+		       (!strncasecmp(form->name, p->name, n) || !strncasecmp(form->mnemonic, p->name, n));
+	if (strcasecmp(form->name, p->name) && strcasecmp(form->mnemonic, p->name))
+		return false;
+	for (const char *at = form->operands; *at && p->has_operands; operand++) {
+		const size_t size = strcspn(at, ",");
+
+		if (operand >= p->n || strlen(p->operand[operand]) != size ||
+		    strncasecmp(p->operand[operand], at, size))
+			return false;
+		at += size + strspn(at + size, ", ");
+	}
+	return !p->has_operands || operand == p->n;
+}
+
 /* Some CPU has data for it. */
 static bool is_known(const struct insns *q, unsigned form)
 {
@@ -240,11 +271,15 @@ static size_t add_matches(struct insns *q, const struct pattern *p, enum match h
 	size_t found = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!is_match(p, tact_isa_form_name(q->isa, i), how))
+		struct tact_form f = TACT_FORM_INIT;
+
+		if (tact_isa_form(q->isa, i, &f) >= 0
+			    ? !is_opcode(&f, p, how)
+			    : !is_match(p, tact_isa_form_name(q->isa, i), how))
 			continue;
 		found++;
 		if (is_known(q, i))
-			add_choice(q, i);
+			take_example(q, add_choice(q, i));
 	}
 	return found;
 }
@@ -266,6 +301,23 @@ static bool split_name(struct pattern *p)
 	return true;
 }
 
+/* In upper case. */
+static void name_mnemonic(const struct insns *q, unsigned form, char *name)
+{
+	const char *text = tact_isa_form_name(q->isa, form);
+	struct tact_form f = TACT_FORM_INIT;
+	size_t size = mnemonic_size(text);
+
+	if (tact_isa_form(q->isa, form, &f) >= 0) {
+		text = f.mnemonic;
+		size = strlen(text);
+	}
+	size = size < MAX_WORD ? size : MAX_WORD - 1;
+	for (size_t i = 0; i < size; i++)
+		name[i] = (char)toupper((unsigned char)text[i]);
+	name[size] = '\0';
+}
+
 /* The mnemonic that differs least. */
 static const char *near_mnemonic(const struct insns *q, const struct pattern *p, char *text)
 {
@@ -274,12 +326,10 @@ static const char *near_mnemonic(const struct insns *q, const struct pattern *p,
 
 	text[0] = '\0';
 	for (unsigned i = 0; i < n; i++) {
-		const char *form = tact_isa_form_name(q->isa, i);
-		const size_t size = mnemonic_size(form);
 		char name[MAX_WORD] = "";
 		unsigned d;
 
-		memcpy(name, form, size < MAX_WORD ? size : MAX_WORD - 1);
+		name_mnemonic(q, i, name);
 		d = cli_distance(p->name, name);
 		if (d < best) {
 			best = d;
@@ -372,8 +422,11 @@ static int ask_words(struct insns *q, const char *query)
 		return report_unknown(q, query, &p);
 	q->is_narrow = p.has_operands;
 	if (!q->n_choices) {
-		cli_message("%s: %s no data for it; -a all shows which microarchitectures have",
-			    query, q->archs.n == 1 ? "this microarchitecture has" : "these have");
+		cli_message("%s: %s no data for it%s", query,
+			    q->archs.n == 1 ? "this microarchitecture has" : "these have",
+			    q->isa == tact_isa_default()
+				    ? "; -a all shows which microarchitectures have"
+				    : "");
 		return CLI_FAILED;
 	}
 	return CLI_GOOD;

@@ -231,8 +231,7 @@ void insn_print_rows(const struct insns *q, struct text *out)
 					  .is_measured = harness != NULL,
 					  .info.size = sizeof(row.info)};
 
-			row.has_data = tact_arch_form(row.arch, row.choice->form,
-						      row.choice->situation, &row.info) >= 0;
+			row.has_data = insn_figures(row.arch, row.choice, &row.info);
 			if (harness)
 				insn_measure(q, harness, row.arch, row.choice, &row.measured);
 			table_row(&table, &row);

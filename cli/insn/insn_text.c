@@ -24,9 +24,11 @@ void insn_add_end(struct text *out, const struct insns *q, const struct insn_cho
 {
 	static const char *const parts[] = {[TACT_LATENCY_MEMORY] = "memory",
 					    [TACT_LATENCY_BASE] = "base",
-					    [TACT_LATENCY_INDEX] = "index"};
+					    [TACT_LATENCY_INDEX] = "index",
+					    [TACT_LATENCY_FLAGS] = "flags"};
 
-	for (size_t i = 0; choice->has_code && i < choice->insn.n_operands; i++) {
+	for (size_t i = 0;
+	     choice->has_code && end != TACT_LATENCY_FLAGS && i < choice->insn.n_operands; i++) {
 		const struct tact_operand *o = &choice->insn.operand[i];
 
 		if (o->number != number)
@@ -86,12 +88,18 @@ static void add_latencies(const struct insns *q, const struct insn_choice *c, si
 	}
 }
 
+/* Of a model of LLVM's, nothing is known before uops issue. */
+static bool has_front_end(const struct tact_arch *arch)
+{
+	return archlist_param(arch, "front_end") != 0;
+}
+
 static void add_decoding(const struct insns *q, const struct insn_choice *c, size_t arch,
 			 const struct tact_form_info *info, struct text *out)
 {
-	(void)q;
 	(void)c;
-	(void)arch;
+	if (!has_front_end(q->archs.arch[arch]))
+		return;
 	text_printf(out, "%u fused uop%s", info->mite + info->ms,
 		    info->mite + info->ms == 1 ? "" : "s");
 	if (info->ms)
@@ -116,14 +124,13 @@ static void add_divider(const struct insns *q, const struct insn_choice *c, size
 static void add_fusion(const struct insns *q, const struct insn_choice *c, size_t arch,
 		       const struct tact_form_info *info, struct text *out)
 {
-	(void)q;
 	(void)c;
-	(void)arch;
 	if (info->fuses_with) {
 		text_add(out, "macro-fuses with ");
 		insninfo_fusion(out, info);
 	}
-	if (info->mite + info->ms < info->uops && !info->ms)
+	if (info->mite + info->ms < info->uops && !info->ms &&
+	    has_front_end(q->archs.arch[arch]))
 		text_printf(out, "%smicro-fused: %u uops are %u up to the renamer",
 			    info->fuses_with ? "; " : "", info->uops, info->mite);
 }
@@ -192,11 +199,19 @@ static const struct fact facts[] = {
 	{"Source", add_source},	    {"Model", add_caveat},
 };
 
+bool insn_figures(const struct tact_arch *arch, const struct insn_choice *choice,
+		  struct tact_form_info *info)
+{
+	if (choice->has_code && !choice->is_example)
+		return tact_arch_insn(arch, choice->code, choice->insn.length, info) >= 0;
+	return tact_arch_form(arch, choice->form, choice->situation, info) >= 0;
+}
+
 static bool get_info(const struct insns *q, const struct insn_choice *c, size_t arch,
 		     struct tact_form_info *info)
 {
 	*info = (struct tact_form_info)TACT_FORM_INFO_INIT;
-	return tact_arch_form(q->archs.arch[arch], c->form, c->situation, info) >= 0;
+	return insn_figures(q->archs.arch[arch], c, info);
 }
 
 /* One line for each different text, with the CPUs that have it. */
@@ -250,7 +265,7 @@ static void add_fact(const struct insns *q, const struct insn_choice *c, const s
 /* ---- tables ---- */
 
 static void add_row(const struct insns *q, const struct insn_choice *c, size_t arch,
-		    const char *name, int width, struct text *out)
+		    const char *name, int width, bool is_list, struct text *out)
 {
 	struct tact_form_info info;
 	struct text latency = {0}, ports = {0};
@@ -268,6 +283,8 @@ static void add_row(const struct insns *q, const struct insn_choice *c, size_t a
 	}
 	insninfo_add_latency(&latency, &info);
 	insninfo_ports(&ports, &info, " + ");
+	if (is_list && c->is_example) /* whose figures these are */
+		text_printf(&ports, "  %s", c->text);
 	text_printf(out, "  %4u  %6u  %7s  ", info.uops, info.issued, cli_string(&latency));
 	text_cycles2(out, insninfo_throughput(q->archs.arch[arch], &info), 6);
 	text_add(out, "  ");
@@ -328,15 +345,34 @@ static void add_title(const struct insns *q, const struct insn_choice *c, struct
 		text_printf(out, "%s: %s\n", c->text, form);
 }
 
+/* What the form is, where its name does not say it. */
+static void add_kind(const struct insns *q, const struct insn_choice *c, struct text *out)
+{
+	struct tact_form f = TACT_FORM_INIT;
+
+	if (tact_isa_form(q->isa, c->form, &f) < 0)
+		return;
+	text_printf(out, "%s%s%s: %s, %s\n", f.mnemonic, *f.operands ? " " : "", f.operands,
+		    f.category, tact_isa_form_extension(q->isa, c->form));
+}
+
 static void add_detail(struct insns *q, struct tact_harness *harness, struct insn_choice *c,
 		       struct text *out)
 {
+	size_t width = 4;
+
+	for (size_t i = 0; i < q->archs.n; i++) {
+		const size_t n = strlen(tact_arch_name(q->archs.arch[i]));
+
+		width = n > width ? n : width;
+	}
 	insn_make_example(q, c);
 	add_title(q, c, out);
+	add_kind(q, c, out);
 	text_add(out, "\n");
-	add_header("CPU", 4, out);
+	add_header("CPU", (int)width, out);
 	for (size_t i = 0; i < q->archs.n; i++)
-		add_row(q, c, i, tact_arch_name(q->archs.arch[i]), 4, out);
+		add_row(q, c, i, tact_arch_name(q->archs.arch[i]), (int)width, false, out);
 	text_add(out, "\n");
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(facts); i++)
 		add_fact(q, c, &facts[i], out);
@@ -362,7 +398,8 @@ static void add_list(const struct insns *q, struct text *out)
 		add_header("Form", (int)width, out);
 		for (size_t i = 0; i < shown; i++)
 			add_row(q, &q->choices[i], a,
-				tact_isa_form_name(q->isa, q->choices[i].form), (int)width, out);
+				tact_isa_form_name(q->isa, q->choices[i].form), (int)width, true,
+				out);
 	}
 	if (shown < q->n_choices)
 		text_printf(out, "... and %zu more forms (--all lists them)\n",

@@ -58,6 +58,11 @@ bool insn_has_pair(const struct insn_choice *choice, const struct tact_latency *
 void insn_add_end(struct text *out, const struct insns *q, const struct insn_choice *choice,
 		  unsigned end, unsigned number);
 
+/* Fills in the figures of a choice; false if there are none. */
+struct tact_form_info;
+bool insn_figures(const struct tact_arch *arch, const struct insn_choice *choice,
+		  struct tact_form_info *info);
+
 /* The results. */
 void insn_print_text(const struct insns *q, struct text *out);
 void insn_print_rows(const struct insns *q, struct text *out);

@@ -11,7 +11,7 @@
 enum { MAX_PORTS_WIDTH = 26 };
 
 /* What happens to the instruction in this block. */
-static void add_notes(const struct tact_insn *insn, const struct tact_insn_cost *cost,
+static void add_notes(const struct predict_worker *w, const struct tact_insn *insn, const struct tact_insn_cost *cost,
 		      const struct tact_form_info *info, struct text *out)
 {
 	static const struct {
@@ -33,7 +33,7 @@ static void add_notes(const struct tact_insn *insn, const struct tact_insn_cost 
 			between = ", ";
 		}
 	if (!(cost->notes & TACT_NOTE_UNLAMINATED) && !info->ms &&
-	    info->mite + info->ms < info->uops &&
+	    info->mite + info->ms < info->uops && archlist_param(w->arch, "front_end") &&
 	    insn->attributes & (TACT_INSN_LOAD | TACT_INSN_STORE))
 		text_printf(out, "%smicro-fused", between);
 }
@@ -60,9 +60,13 @@ static void add_figures(const struct tact_arch *arch, const struct tact_form_inf
 static bool get_info(const struct predict_worker *w, size_t i, struct tact_insn *insn,
 		     struct tact_form_info *info)
 {
+	const size_t at = tact_block_offset(w->block, i);
+	size_t size;
+	const uint8_t *code = tact_block_code(w->block, &size);
+
 	*info = (struct tact_form_info)TACT_FORM_INFO_INIT;
 	return tact_block_insn(w->block, i, insn) >= 0 &&
-	       tact_arch_form(w->arch, insn->form, insninfo_situation(insn), info) >= 0;
+	       tact_arch_insn(w->arch, code + at, size - at, info) >= 0;
 }
 
 static size_t ports_width(const struct predict_worker *w)
@@ -107,7 +111,7 @@ void predict_info_table(struct predict_worker *w, const struct tact_listing *lis
 								: "",
 			    listing->line[i]);
 		if (has_data && tact_block_cost(w->block, i, &cost) >= 0)
-			add_notes(&insn, &cost, &info, out);
+			add_notes(w, &insn, &cost, &info, out);
 		text_add(out, "\n");
 	}
 	text_add(out,

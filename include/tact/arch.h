@@ -190,7 +190,8 @@ enum tact_latency_end {
 	TACT_LATENCY_REG,    /* register operand `number`, flags included */
 	TACT_LATENCY_MEMORY, /* content of memory operand `number` */
 	TACT_LATENCY_BASE,   /* base register of memory operand `number` */
-	TACT_LATENCY_INDEX   /* its index register */
+	TACT_LATENCY_INDEX,  /* its index register */
+	TACT_LATENCY_FLAGS   /* group `number` of flags, of sets where they are no operand */
 };
 
 /* The number of an address that is only computed (lea). */
@@ -230,13 +231,28 @@ struct tact_form_info {
 };
 #define TACT_FORM_INFO_INIT TACT_SIZED(struct tact_form_info)
 
-/* Fills *out with the figures of a form, which tact_isa_form_find or tact_insn.form gives.
+/* Fills *out with the figures of a form, which tact_isa_form_find or tact_insn.form gives; of CPUs by
+ * LLVM's models, those of an example of the form.
  *
  * Returns 0, or:
  *   -TACT_E_INVAL    arch or out is NULL, situation is unknown, or out->size is not set
  *   -TACT_E_NO_DATA  the microarchitecture has no data for this form
  */
 int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situation situation,
+		   struct tact_form_info *out);
+
+/* Fills *out with the figures of the first instruction of some code: those of its form, in the
+ * situation that its operands are in; or what LLVM's model says, which may differ between instructions
+ * of a form.  Of such a model, uops count the cycles of each unit, there is no front end (mite is what
+ * issues), and that an operand is needed later (read-advance) depends on the producer and is left out.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL    arch, code or out is NULL, or out->size is not set
+ *   -TACT_E_DECODE   the bytes are not an instruction
+ *   -TACT_E_NO_DATA  the microarchitecture has no data for it
+ *   -TACT_E_NOMEM    out of memory
+ */
+int tact_arch_insn(const struct tact_arch *arch, const uint8_t *code, size_t size,
 		   struct tact_form_info *out);
 
 /* ---- making one ---- */

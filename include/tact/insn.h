@@ -203,6 +203,33 @@ const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form);
 /* Returns the number of the form of this name, or TACT_FORM_NONE. */
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
 
+/* What a form is, where its name does not say it: sets that LLVM decodes, whose forms are LLVM's
+ * opcodes.
+ */
+struct tact_form {
+	size_t size;	    /* sizeof(struct tact_form), set by the caller */
+	char name[64];	    /* "ADDXrs" */
+	char mnemonic[32];  /* "add" */
+	char operands[256]; /* LLVM's classes of registers; I: a constant: "GPR64, GPR64, GPR64, I" */
+	char category[16];  /* INTEGER FLOAT VECTOR LOAD STORE UPDATE BRANCH CALL RETURN ATOMIC
+			     * CRYPTO PREFETCH BARRIER SYSTEM NOP */
+	uint8_t code_size;  /* an instruction of the form */
+	uint8_t code[TACT_MAX_INSN_BYTES];
+};
+#define TACT_FORM_INIT TACT_SIZED(struct tact_form)
+
+/* Tells what a form is.  Returns 0, or
+ *   -TACT_E_INVAL    isa or out is NULL, out->size is not set, or there is no such form
+ *   -TACT_E_NO_DATA  the form's name says all, or it is no instruction: many of LLVM's opcodes are only
+ *                    for its compiler
+ */
+int tact_isa_form(const struct tact_isa *isa, unsigned form, struct tact_form *out);
+
+/* Returns LLVM's name of the extension that a form needs ("neon"); "BASE" if every CPU of the set has
+ * it, "" for forms that tact_isa_form does not know.  The first call for a set takes some milliseconds.
+ */
+const char *tact_isa_form_extension(const struct tact_isa *isa, unsigned form);
+
 /* Writes an instruction of a form as assembly text, in the notation that the set's manuals use, with
  * registers chosen.  The register that the first operand names differs from copy to copy, so that
  * eight copies do not wait for each other; explicit operand number `chain`, counted from 0, takes the

@@ -8,6 +8,7 @@
 #include <tact/insn.h>
 
 #include "arch/arch.h"
+#include "arch/arch_llvm.h"
 
 #include "isas.inc" /* one of which is in each entry of archs */
 
@@ -144,6 +145,10 @@ const char *tact_arch_caveat(const struct tact_arch *arch)
 
 bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
 {
+	struct tact_form_info info = TACT_FORM_INFO_INIT;
+
+	if (arch && arch->llvm)
+		return arch_llvm_form(arch, form, &info) >= 0;
 	return arch && arch_record_of(arch, form) != NULL;
 }
 

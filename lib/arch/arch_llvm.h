@@ -33,6 +33,9 @@ static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *c
 	return llvm->api->facts(llvm->cpu, code, size, out, max);
 }
 
+/* Fills in the figures of an instruction of the form, as tact_arch_form does. */
+int arch_llvm_form(const struct tact_arch *arch, unsigned form, struct tact_form_info *out);
+
 /* The number of a resource, from its mask. */
 static inline unsigned arch_llvm_index(uint64_t mask)
 {

@@ -8,7 +8,7 @@
 
 #include <tact/insn.h>
 
-#include "arch/arch.h"
+#include "arch/arch_llvm.h"
 
 _Static_assert((int)TACT_MAX_PORT_USES >= (int)ARCH_MAX_PORT_USES &&
 		       (int)TACT_MAX_LATENCIES >= (int)ARCH_MAX_LATENCIES,
@@ -97,6 +97,8 @@ int tact_arch_form(const struct tact_arch *arch, unsigned form, enum tact_situat
 
 	if (!arch || !tact_can_fill(out) || situation > TACT_SITUATION_SAME)
 		return -TACT_E_INVAL;
+	if (arch->llvm)
+		return arch_llvm_form(arch, form, out);
 	info.situation = situation;
 	if (!arch_view_of(arch, form, (enum arch_situation)situation, &view)) {
 		info.situation = TACT_SITUATION_PLAIN;

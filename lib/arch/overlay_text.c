@@ -84,6 +84,11 @@ int overlay_read_line(struct tact_arch *arch, char *line, struct tact_diag *diag
 	if (k == ARCH_N_SITUATIONS)
 		return 0;
 	*situation = *keys++ = 0;
+	if (arch->llvm)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "LLVM's model says what instructions of %s cost: a file can only "
+				 "change its parameters",
+				 arch->name);
 	form = tact_isa_form_find(arch->isa, line);
 	if (form == TACT_FORM_NONE)
 		return tact_fail(diag, TACT_E_FORMAT, "unknown form '%.80s'", line);

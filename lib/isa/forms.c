@@ -37,7 +37,7 @@ static unsigned find_form(const char *name)
 	return isa_form_find(name, strlen(name));
 }
 
-const struct isa_forms isa_forms = {N_FORMS, form_name, find_form};
+const struct isa_forms isa_forms = {.n = N_FORMS, .name = form_name, .find = find_form};
 
 void isa_form_flags(unsigned form, uint8_t *flags_read, uint8_t *flags_written)
 {

@@ -102,12 +102,14 @@ int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code
 
 unsigned tact_isa_form_count(const struct tact_isa *isa)
 {
-	return isa ? isa->forms->n : 0;
+	if (!isa)
+		return 0;
+	return isa->forms->count ? isa->forms->count() : isa->forms->n;
 }
 
 const char *tact_isa_form_name(const struct tact_isa *isa, unsigned form)
 {
-	return isa && form < isa->forms->n ? isa->forms->name(form) : "unknown";
+	return form < tact_isa_form_count(isa) ? isa->forms->name(form) : "unknown";
 }
 
 unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name)
@@ -115,10 +117,28 @@ unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name)
 	return isa && name ? isa->forms->find(name) : TACT_FORM_NONE;
 }
 
+int tact_isa_form(const struct tact_isa *isa, unsigned form, struct tact_form *out)
+{
+	struct tact_form told = TACT_FORM_INIT;
+	int status;
+
+	if (form >= tact_isa_form_count(isa) || !tact_can_fill(out))
+		return -TACT_E_INVAL;
+	status = isa->forms->tell ? isa->forms->tell(form, &told) : -TACT_E_NO_DATA;
+	return status < 0 ? status : tact_fill(out, &told, sizeof(told));
+}
+
+const char *tact_isa_form_extension(const struct tact_isa *isa, unsigned form)
+{
+	if (form >= tact_isa_form_count(isa) || !isa->forms->extension)
+		return "";
+	return isa->forms->extension(form);
+}
+
 int tact_isa_form_example(const struct tact_isa *isa, unsigned form, unsigned copy, int chain,
 			  char *text, size_t size)
 {
-	if (!isa || !text || !size || form >= isa->forms->n)
+	if (!text || !size || form >= tact_isa_form_count(isa))
 		return -TACT_E_INVAL;
 	text[0] = '\0';
 	if (!isa->form_example)

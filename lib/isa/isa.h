@@ -100,6 +100,11 @@ struct isa_forms {
 	unsigned n;
 	const char *(*name)(unsigned form); /* form < n */
 	unsigned (*find)(const char *name); /* TACT_FORM_NONE: there is none */
+	/* What sets have that LLVM decodes.  Their number is only known when the program runs. */
+	unsigned (*count)(void);
+	/* Does what tact_isa_form does; NULL: names say all. */
+	int (*tell)(unsigned form, struct tact_form *out);
+	const char *(*extension)(unsigned form); /* with `tell` */
 };
 
 /* The forms of data/insn for all sets: one numbering, in which most sets find theirs by name. */

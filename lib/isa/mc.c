@@ -6,20 +6,6 @@
 
 #include "llvm/llvm.h"
 
-static const char *no_name(unsigned form)
-{
-	(void)form;
-	return "unknown";
-}
-
-static unsigned find_none(const char *name)
-{
-	(void)name;
-	return TACT_FORM_NONE;
-}
-
-const struct isa_forms mc_forms = {0, no_name, find_none};
-
 static const struct llvm_api *open_module(const struct mc_set *set, struct llvm_set **module,
 					  struct tact_diag *diag)
 {
@@ -145,8 +131,7 @@ int mc_decode(const struct mc_set *set, struct tact_insn *insn, const uint8_t *c
 	if (length <= 0)
 		return length == -TACT_E_NO_TOOL ? length : -TACT_E_DECODE;
 	memset(insn, 0, sizeof(*insn));
-	insn->form = TACT_FORM_NONE;
-	insn->mnemonic = x.opcode;
+	insn->form = insn->mnemonic = x.opcode;
 	insn->length = x.length;
 	insn->immediate = x.immediate;
 	insn->immediate_bits = x.has_immediate ? 32 : 0;
@@ -199,33 +184,6 @@ size_t mc_scan(const struct mc_set *set, unsigned step, struct isa_step *steps, 
 void mc_cut_mnemonic(char *out, size_t size, const char *text)
 {
 	snprintf(out, size, "%.*s", (int)strcspn(text, " \t"), text);
-}
-
-void mc_describe(const struct mc_set *set, struct isa_properties *out, const uint8_t *code,
-		 size_t size)
-{
-	struct llvm_set *module;
-	const struct llvm_api *api = open_module(set, &module, NULL);
-	struct tact_insn insn;
-
-	*out = (struct isa_properties){.form = TACT_FORM_NONE,
-				       .mnemonic_name = "(bad)",
-				       .extension = "(none)",
-				       .category = "(none)",
-				       .form_name = "unknown"};
-	if (!api || mc_decode(set, &insn, code, size) <= 0)
-		return;
-	/* LLVM's name of the opcode is a constant; the mnemonic is only in the text. */
-	out->mnemonic_name = api->opcode_name(module, insn.mnemonic);
-	out->mnemonic = insn.mnemonic;
-	out->length = insn.length;
-	out->loads = insn.attributes & TACT_INSN_LOAD;
-	out->stores = insn.attributes & TACT_INSN_STORE;
-	out->is_branch = insn.attributes & TACT_INSN_BRANCH;
-	out->is_locked = out->loads && out->stores;
-	for (unsigned i = 0; i < insn.n_operands; i++)
-		if (insn.operand[i].bits > out->width)
-			out->width = insn.operand[i].bits;
 }
 
 int mc_assemble(const struct mc_set *set, const char *text, size_t text_size, uint8_t **image,

@@ -23,7 +23,7 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-enum { LLVM_WIRE_VERSION = 1 };
+enum { LLVM_WIRE_VERSION = 2 };
 
 /* Its only symbol: const struct llvm_api *tact_llvm_api(void). */
 #define LLVM_WIRE_SYMBOL "tact_llvm_api"
@@ -48,6 +48,10 @@ struct llvm_set_spec {
 	unsigned n_registers;
 	const char *const *flags;
 	unsigned n_flags;
+	/* What names of opcodes begin with that the features leave out, blanks between: they have no
+	 * form.  LLVM's encoder is only asked for what may be encoded.
+	 */
+	const char *foreign;
 };
 
 struct llvm_set;
@@ -78,6 +82,24 @@ struct llvm_insn {
 	uint8_t n_operands;
 	int64_t target, immediate;
 	struct llvm_operand operand[LLVM_MAX_OPERANDS];
+};
+
+/* ---- forms: opcodes of LLVM's that are instructions ---- */
+
+enum { LLVM_FORM_CODE = 8 };
+
+struct llvm_form_operand {
+	const char *kind; /* LLVM's class of registers: "GPR64"; "" for what is no register */
+	bool is_written;
+};
+
+struct llvm_form {
+	const char *name, *mnemonic; /* "ADDXrs", "add" */
+	uint8_t flow;		     /* enum llvm_flow */
+	bool loads, stores, is_move, has_side_effects;
+	uint8_t length, code[LLVM_FORM_CODE]; /* an instruction of it */
+	uint8_t n_operands;
+	struct llvm_form_operand operand[LLVM_MAX_OPERANDS];
 };
 
 /* ---- CPUs ---- */
@@ -198,6 +220,18 @@ struct llvm_api {
 	 * of its own, if it is not there, and returns it or NULL.
 	 */
 	void *(*attachment)(struct llvm_cpu *cpu, void *(*make)(void *arg), void *arg);
+
+	/* Opcodes are below the count.  `form` is NULL if one is no instruction of its own: it is the
+	 * compiler's, or other bytes are decoded in its place.
+	 */
+	unsigned (*form_count)(struct llvm_set *set);
+	const struct llvm_form *(*form)(struct llvm_set *set, unsigned opcode);
+	/* The form of an instruction, which becomes its example if there is no other; NULL: it is not
+	 * one.
+	 */
+	const struct llvm_form *(*form_of)(struct llvm_set *set, const uint8_t *code, size_t size);
+	/* LLVM's name of the extension that the form needs: "neon"; "" if it needs none. */
+	const char *(*form_feature)(struct llvm_set *set, unsigned opcode);
 };
 
 #ifdef __cplusplus

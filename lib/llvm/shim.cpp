@@ -63,6 +63,14 @@ static void post_process(mca::InstrPostProcess &post, std::unique_ptr<mca::Instr
 {
 	post.postProcessInstruction(*insn, inst);
 }
+static int register_class(const MCInstrInfo &infos, const MCSubtargetInfo &subtarget,
+			  const MCOperandInfo &operand)
+{
+	return operand.RegClass < 0
+		       ? -1
+		       : infos.getOpRegClassID(
+				 operand, subtarget.getHwMode(MCSubtargetInfo::HwMode_RegInfo));
+}
 #else
 #define TRIPLE(text) (text)
 static const Target *look_up(const std::string &triple, std::string &why)
@@ -77,6 +85,11 @@ static void post_process(mca::InstrPostProcess &post, std::unique_ptr<mca::Instr
 			 const MCInst &inst)
 {
 	post.postProcessInstruction(insn, inst);
+}
+static int register_class(const MCInstrInfo &, const MCSubtargetInfo &,
+			  const MCOperandInfo &operand)
+{
+	return operand.isLookupPtrRegClass() ? -1 : operand.RegClass;
 }
 #endif
 
@@ -187,10 +200,13 @@ class quiet_analysis : public MCInstrAnalysis
 	}
 };
 
+struct form_record;
+struct feature_probe;
+
 } // namespace
 
 struct llvm_set {
-	std::string triple, features;
+	std::string triple, features, foreign;
 	const Target *target;
 	MCTargetOptions options;
 	std::unique_ptr<MCRegisterInfo> registers;
@@ -205,6 +221,9 @@ struct llvm_set {
 	std::vector<uint16_t> bits;		  // by LLVM's register
 	std::vector<const SubtargetSubTypeKV *> cpus;
 	std::vector<std::unique_ptr<llvm_cpu>> opened;
+	std::unique_ptr<MCCodeEmitter> emitter;
+	std::vector<std::shared_ptr<form_record>> forms; // by opcode, as far as they were asked for
+	std::vector<std::shared_ptr<feature_probe>> probes;
 };
 
 struct llvm_cpu {
@@ -278,6 +297,7 @@ int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
 	});
 	set.triple = spec.triple;
 	set.features = spec.features;
+	set.foreign = spec.foreign ? spec.foreign : "";
 	set.target = look_up(set.triple, reason);
 	if (!set.target)
 		return fail(why, TACT_E_NO_TOOL, reason);
@@ -478,6 +498,13 @@ size_t parts(llvm_set *set, uint16_t reg, bool whole, uint16_t *out, size_t max)
 			add(r);
 	return n;
 }
+
+} // namespace
+
+#include "llvm/shim_forms.hpp"
+
+namespace
+{
 
 // ---- assembling ----
 
@@ -821,6 +848,10 @@ const llvm_api api = {
 	cpu_info,
 	facts,
 	attachment,
+	form_count,
+	form,
+	form_of,
+	form_feature,
 };
 
 } // namespace

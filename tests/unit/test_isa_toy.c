@@ -123,7 +123,8 @@ static unsigned find_form(const char *name)
 	return TACT_FORM_NONE;
 }
 
-static const struct isa_forms forms = {ARRAY_SIZE(form_names), form_name, find_form};
+static const struct isa_forms forms = {
+	.n = ARRAY_SIZE(form_names), .name = form_name, .find = find_form};
 
 static const struct tact_isa toy = {
 	.name = "toy",

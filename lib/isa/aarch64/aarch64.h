@@ -44,4 +44,9 @@ static inline int64_t a64_signed(uint32_t word, unsigned low, unsigned n)
 bool a64_find_address(struct mc_address *out, const uint8_t *code, unsigned length);
 void a64_refine(struct tact_insn *insn, const uint8_t *code);
 
+enum mc_category a64_categorize(const struct llvm_form *form);
+const char *a64_extension(const struct llvm_form *form, const char *feature);
+unsigned a64_count_flops(const struct llvm_form *form);
+bool a64_is_scalar(const struct llvm_form *form);
+
 #endif /* TACT_ISA_AARCH64_H */

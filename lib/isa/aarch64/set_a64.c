@@ -54,6 +54,10 @@ static const struct mc_set set = {
 	.find_address = a64_find_address,
 	.refine = a64_refine,
 	.is_padding = is_padding,
+	.categorize = a64_categorize,
+	.extension = a64_extension,
+	.count_flops = a64_count_flops,
+	.is_scalar = a64_is_scalar,
 };
 
 static int decode(struct tact_insn *insn, const uint8_t *code, size_t size)
@@ -76,6 +80,44 @@ static void describe(struct isa_properties *out, const uint8_t *code, size_t siz
 {
 	mc_describe(&set, out, code, size);
 }
+
+static unsigned form_count(void)
+{
+	return mc_form_count(&set);
+}
+
+static const char *form_name(unsigned form)
+{
+	return mc_form_name(&set, form);
+}
+
+static unsigned form_find(const char *name)
+{
+	return mc_form_find(&set, name);
+}
+
+static int form_tell(unsigned form, struct tact_form *out)
+{
+	return mc_form_tell(&set, form, out);
+}
+
+static const char *form_extension(unsigned form)
+{
+	return mc_form_extension(&set, form);
+}
+
+static size_t encode_form(const char *form, bool is_indexed, uint8_t *code)
+{
+	return mc_form_encode(&set, form, is_indexed, code);
+}
+
+static const struct isa_forms forms = {
+	.count = form_count,
+	.name = form_name,
+	.find = form_find,
+	.tell = form_tell,
+	.extension = form_extension,
+};
 
 static size_t lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size)
 {
@@ -213,7 +255,8 @@ const struct tact_isa isa_aarch64 = {
 	.describe = describe,
 	.relocated_bytes = relocated_bytes,
 	.relocate = relocate,
-	.forms = &mc_forms,
+	.forms = &forms,
+	.encode_form = encode_form,
 	.assembler = &assembler,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),

@@ -49,4 +49,8 @@ bool rv_retarget(uint8_t *insn, size_t length, int64_t distance);
 unsigned rv_relocated_bytes(unsigned type);
 void rv_relocate(uint8_t *place, unsigned type, int64_t distance);
 
+enum mc_category rv_categorize(const struct llvm_form *form);
+unsigned rv_count_flops(const struct llvm_form *form);
+bool rv_is_scalar(const struct llvm_form *form);
+
 #endif /* TACT_ISA_RISCV64_H */

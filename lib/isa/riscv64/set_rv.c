@@ -46,6 +46,7 @@ static const struct llvm_set_spec spec = {
 		    "+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas",
 	.registers = llvm_registers,
 	.n_registers = RV_N_REGS,
+	.foreign = "QC_ TH_ CV_ NDS_ MIPS_ SF_ AIF_ SMT_ RI_",
 };
 
 static bool is_padding(const uint8_t *code, unsigned length)
@@ -61,6 +62,9 @@ static const struct mc_set set = {
 	.find_address = rv_find_address,
 	.refine = rv_refine,
 	.is_padding = is_padding,
+	.categorize = rv_categorize,
+	.count_flops = rv_count_flops,
+	.is_scalar = rv_is_scalar,
 };
 
 static bool is_whole(const uint8_t *code, size_t size)
@@ -88,6 +92,44 @@ static void describe(struct isa_properties *out, const uint8_t *code, size_t siz
 {
 	mc_describe(&set, out, code, size);
 }
+
+static unsigned form_count(void)
+{
+	return mc_form_count(&set);
+}
+
+static const char *form_name(unsigned form)
+{
+	return mc_form_name(&set, form);
+}
+
+static unsigned form_find(const char *name)
+{
+	return mc_form_find(&set, name);
+}
+
+static int form_tell(unsigned form, struct tact_form *out)
+{
+	return mc_form_tell(&set, form, out);
+}
+
+static const char *form_extension(unsigned form)
+{
+	return mc_form_extension(&set, form);
+}
+
+static size_t encode_form(const char *form, bool is_indexed, uint8_t *code)
+{
+	return mc_form_encode(&set, form, is_indexed, code);
+}
+
+static const struct isa_forms forms = {
+	.count = form_count,
+	.name = form_name,
+	.find = form_find,
+	.tell = form_tell,
+	.extension = form_extension,
+};
 
 static size_t lay_out(struct isa_layout *layouts, size_t max, const uint8_t *code, size_t size)
 {
@@ -172,7 +214,8 @@ const struct tact_isa isa_riscv64 = {
 	.describe = describe,
 	.relocated_bytes = rv_relocated_bytes,
 	.relocate = rv_relocate,
-	.forms = &mc_forms,
+	.forms = &forms,
+	.encode_form = encode_form,
 	.assembler = &assembler,
 	.markers = markers,
 	.n_markers = ARRAY_SIZE(markers),
