@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The installed llvm-mca as a model.  It reads assembly, which llvm-mc of the same version makes
- * from the bytes.  A thousand regions go to one process: starting it costs 20 times as much as a
+ * from the bytes, or the set itself if LLVM decodes it.  A thousand regions go to one process: starting it costs 20 times as much as a
  * block, and many more regions take longer in one process than in several.
  */
 #include <stdatomic.h>
@@ -224,31 +224,83 @@ static int analyse(struct llvm *l, const struct source *s, size_t first, size_t 
 	return 0;
 }
 
+/* llvm-mc: all blocks in one run, between marks. */
+static int disassemble(struct llvm *l, struct source *s, const struct isa_carrier *carrier)
+{
+	const struct tact_isa *isa = arch_of(l, s->part)->isa;
+	char triple[80];
+	const char *const argv[] = {l->disassembler, "--disassemble", triple, NULL};
+	struct text bytes = {0};
+	int status;
+
+	snprintf(triple, sizeof(triple), "-triple=%s", isa->llvm_triple);
+	add_blocks(l, s->part, carrier, &bytes);
+	status = exchange(l, argv, &bytes, &s->assembly);
+	if (status != -TACT_E_NOMEM && !l->is_missing)
+		find_regions(carrier, &s->assembly, s->regions, s->part->n);
+	text_free(&bytes);
+	return status;
+}
+
+/* Adds a block as text; nothing if it is no code.  Targets of branches are distances: an address
+ * would have to be in reach.
+ */
+static void add_text(const struct tact_isa *isa, const struct tact_model_row *row, struct text *out)
+{
+	const size_t begin = out->size;
+
+	for (size_t at = 0; at < row->code_size;) {
+		const size_t left = row->code_size - at;
+		char line[160], *target;
+		struct tact_insn insn;
+		int64_t distance;
+		const int length = tact_isa_decode(isa, &insn, row->code + at, left);
+
+		if (length <= 0 ||
+		    tact_isa_format(isa, row->code + at, left, 0, line, sizeof(line)) < 0) {
+			out->size = begin;
+			return;
+		}
+		target = isa_flow_target(&insn, &distance) ? strrchr(line, ' ') : NULL;
+		if (target)
+			text_printf(out, "%.*s .%+lld\n", (int)(target - line), line,
+				    (long long)distance);
+		else
+			text_printf(out, "%s\n", line);
+		at += (size_t)length;
+	}
+}
+
+static int print_blocks(struct llvm *l, struct source *s)
+{
+	const struct tact_isa *isa = arch_of(l, s->part)->isa;
+
+	for (size_t i = 0; i < s->part->n; i++) {
+		s->regions[i].begin = s->assembly.size;
+		add_text(isa, &l->batch->rows[s->part->row[i]], &s->assembly);
+		s->regions[i].end = s->assembly.size;
+	}
+	return s->assembly.failed ? -TACT_E_NOMEM : 0;
+}
+
 static int work(void *context, unsigned thread, size_t i)
 {
 	struct llvm *l = context;
 	const struct model_part *part = &l->parts.part[i];
 	const struct tact_isa *isa = arch_of(l, part)->isa;
-	char triple[80];
-	const char *const argv[] = {l->disassembler, "--disassemble", triple, NULL};
 	struct source s = {.part = part};
-	struct text bytes = {0};
 	int status;
 
 	(void)thread;
-	if (l->is_missing || !isa->carrier)
+	if (l->is_missing)
 		return 0;
-	snprintf(triple, sizeof(triple), "-triple=%s", isa->llvm_triple);
-	add_blocks(l, part, isa->carrier, &bytes);
-	status = exchange(l, argv, &bytes, &s.assembly);
+	status = isa->carrier ? disassemble(l, &s, isa->carrier) : print_blocks(l, &s);
 	if (status != -TACT_E_NOMEM && !l->is_missing) {
-		find_regions(isa->carrier, &s.assembly, s.regions, part->n);
 		for (size_t k = 0; k < part->n; k++)
 			if (s.regions[k].end <= s.regions[k].begin)
 				l->batch->answers[part->row[k]].status = -TACT_E_DECODE;
 		status = analyse(l, &s, 0, part->n);
 	}
-	text_free(&bytes);
 	text_free(&s.assembly);
 	return status == -TACT_E_NOMEM ? status : 0;
 }
