@@ -138,6 +138,7 @@ static int add_block(struct tact_coverage *coverage, const struct source_block *
 int archs_coverage(const struct archs *a, struct text *out)
 {
 	struct tact_coverage *coverage;
+	struct source_options options = a->source;
 	struct counted c = {.a = a};
 	struct source_block block;
 	struct source source;
@@ -145,7 +146,8 @@ int archs_coverage(const struct archs *a, struct text *out)
 
 	if (tact_coverage_create(&coverage, a->list.arch, a->list.n, NULL) < 0)
 		cli_out_of_memory();
-	source_init(&source, &a->source, a->is_quiet);
+	options.isa = tact_arch_isa(a->list.arch[0]);
+	source_init(&source, &options, a->is_quiet);
 	while (source_next(&source, &block)) {
 		const int code = add_block(coverage, &block);
 

@@ -78,6 +78,7 @@ static void open_item(struct classify_feed *feed)
 	feed->one = feed->p->source;
 	feed->one.items = item;
 	feed->one.n_items = 1;
+	feed->one.isa = tact_arch_isa(feed->p->arch);
 	source_init(&feed->source, &feed->one, feed->p->is_quiet);
 	feed->is_source_open = true;
 }

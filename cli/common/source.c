@@ -377,11 +377,12 @@ static void refuse_set(struct source *source, struct source_block *block)
 {
 	const struct tact_isa *wanted = source->options->isa;
 
-	snprintf(block->diag.text, sizeof(block->diag.text),
-		 "it has %s code, and the CPU executes %s: -a NAME chooses another one, 'tact "
-		 "archs' "
-		 "lists them",
-		 tact_isa_title(block->region.isa), tact_isa_title(wanted));
+	snprintf(block->diag.text, sizeof(block->diag.text), "it has %s code, and %s executes %s%s",
+		 tact_isa_title(block->region.isa),
+		 source->options->is_native ? "this machine" : "the CPU", tact_isa_title(wanted),
+		 source->options->is_native
+			 ? ": 'tact predict -a NAME' predicts it, 'tact archs' lists CPUs"
+			 : ": -a NAME chooses another one, 'tact archs' lists them");
 	block->status = -TACT_E_FORMAT;
 	block->is_input = true;
 	source_fini(source);

@@ -24,6 +24,7 @@ struct source_options {
 	struct source_item *items; /* owned */
 	size_t n_items;
 	const struct tact_isa *isa; /* of bytes and text, and what files must have; NULL: any */
+	bool is_native; /* code is for this machine, and no option chooses another set */
 	int syntax;		    /* enum tact_syntax */
 	bool is_raw, is_mangled;
 	bool skip_unknown;

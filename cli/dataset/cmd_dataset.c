@@ -210,11 +210,16 @@ static const char *action_name(size_t i, const void *context)
 /* Names are those that stores hold: "skylake" becomes "SKL". */
 static int check_arch(struct dataset *d)
 {
+	const size_t most = sizeof(((struct tact_machine *)0)->arch) - 1;
 	const struct tact_arch *arch;
 
 	if (!d->arch || tact_arch_find(d->arch)) {
 		arch = d->arch ? tact_arch_find(d->arch) : NULL;
 		d->arch = arch ? tact_arch_name(arch) : NULL;
+		if (d->arch && strlen(d->arch) > most)
+			return cli_wrong("-a %s: a store keeps names of CPUs of up to %zu characters; "
+					 "others that have the same model are in 'tact archs'",
+					 d->arch, most);
 		return CLI_GOOD;
 	}
 	archlist_find(d->arch);

@@ -39,7 +39,7 @@ static void code_of(struct hunter *p, const struct tact_row *row, const uint8_t 
 	loop = cli_alloc(row->code_size + TACT_MEASURE_LOOP_BYTES);
 	n = tact_measure_loop(tact_arch_isa(p->archs.arch[0]), loop, row->code, row->code_size);
 	if (row->loop_size && (n != row->loop_size || memcmp(loop, row->loop, n)) &&
-	    tact_ran_code(p->ran, row, mode, code, size) < 0)
+	    tact_ran_code(p->ran, tact_arch_isa(p->archs.arch[0]), row, mode, code, size) < 0)
 		cli_out_of_memory();
 	free(loop);
 }

@@ -302,6 +302,8 @@ static int run(void *target)
 	int status;
 
 	p->is_store = p->output && cli_has_suffix(p->output, ".db");
+	p->source.isa = tact_isa_default();
+	p->source.is_native = true;
 	status = check(p);
 	if (!status)
 		status = find_store(p, &store);

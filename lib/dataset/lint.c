@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include <tact/arch.h>
+
 #include "dataset/lint.h"
 
 const char *tact_lint_name(unsigned i)
@@ -69,6 +71,51 @@ static int count_unreadable(struct linter *l, uint64_t *n)
 	return status;
 }
 
+static void add_decoder(struct linter *l, const struct tact_arch *arch)
+{
+	for (unsigned i = 0; i < l->n_decoders; i++)
+		if (tact_arch_isa(l->decoder[i]) == tact_arch_isa(arch))
+			return;
+	if (l->n_decoders < LINT_MAX_SETS)
+		l->decoder[l->n_decoders++] = arch;
+}
+
+struct known {
+	struct linter *l;
+	bool has_unknown;
+};
+
+static int take_arch(void *context, const struct tact_count *count)
+{
+	const struct tact_arch *arch = *count->arch ? tact_arch_find(count->arch) : NULL;
+	struct known *k = context;
+
+	if (arch)
+		add_decoder(k->l, arch);
+	k->has_unknown |= !arch && *count->arch;
+	return 0;
+}
+
+/* A store does not say to which set a block belongs: to one of those of the CPUs that it has
+ * measurements or predictions of, or to that of this machine if it has none.
+ */
+static int find_decoders(struct linter *l)
+{
+	struct known k = {.l = l};
+	int status = tact_store_count(l->store, TACT_COUNT_MEASUREMENTS, take_arch, &k, l->diag);
+
+	if (status >= 0)
+		status = tact_store_count(l->store, TACT_COUNT_PREDICTIONS, take_arch, &k, l->diag);
+	/* Without LLVM's module, they may be of a set that it decodes. */
+	if (k.has_unknown && tact_arch_llvm_check(NULL) < 0)
+		l->opt.checks &= ~(unsigned)(TACT_LINT_DECODE | TACT_LINT_DUPLICATES);
+	if (!l->n_decoders && l->filter.arch && tact_arch_find(l->filter.arch))
+		add_decoder(l, tact_arch_find(l->filter.arch));
+	if (!l->n_decoders)
+		add_decoder(l, tact_arch_next(NULL));
+	return status;
+}
+
 int tact_lint(struct tact_store *store, const struct tact_lint_options *opt, struct tact_diag *diag)
 {
 	struct linter l = {.store = store, .diag = diag};
@@ -82,7 +129,9 @@ int tact_lint(struct tact_store *store, const struct tact_lint_options *opt, str
 	l.filter.size = sizeof(l.filter);
 	if (!l.opt.checks)
 		l.opt.checks = TACT_LINT_ALL;
-	status = lint_check_blocks(&l);
+	status = find_decoders(&l);
+	if (status >= 0)
+		status = lint_check_blocks(&l);
 	if (status >= 0)
 		status = lint_check_rows(&l);
 	if (status >= 0 && !l.is_over)

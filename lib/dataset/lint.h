@@ -9,6 +9,8 @@
 
 #include "base/base.h"
 
+enum { LINT_MAX_SETS = 8 };
+
 struct linter {
 	struct tact_lint_options opt;
 	struct tact_store_filter filter; /* that of the options, or one that lets everything pass */
@@ -16,6 +18,9 @@ struct linter {
 	uint64_t n_bad_blocks; /* that could not be read */
 	uint64_t n_done;       /* blocks and rows that were looked at */
 	bool is_over;	       /* report asked to stop */
+	/* A CPU of each set that blocks may belong to. */
+	const struct tact_arch *decoder[LINT_MAX_SETS];
+	unsigned n_decoders;
 	struct tact_diag *diag;
 };
 

@@ -25,7 +25,8 @@ struct seen {
 
 struct block_pass {
 	struct linter *l;
-	struct tact_block *block; /* owned */
+	struct tact_block *block[LINT_MAX_SETS]; /* owned: for each set */
+	unsigned set; /* of the block that is looked at */
 	struct seen *slots;	  /* owned */
 	size_t n_slots;		  /* a power of two */
 	uint64_t part, parts;
@@ -85,10 +86,10 @@ static uint64_t hash_block(const struct tact_block *block)
 }
 
 /* The hash ignores details that few instructions have; the text decides. */
-static bool same_text(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size)
+static bool same_text(const struct tact_isa *isa, const uint8_t *a, size_t a_size, const uint8_t *b,
+		      size_t b_size)
 {
 	char a_text[MAX_TEXT], b_text[MAX_TEXT];
-	const struct tact_isa *isa = tact_isa_default();
 	struct tact_insn insn;
 
 	while (a_size && b_size) {
@@ -116,7 +117,8 @@ static int report_twin(struct block_pass *p, const struct tact_store_block *bloc
 	int status = tact_store_get_block(p->l->store, twin, p->other, TACT_BLOCK_MAX_BYTES, &size,
 					  p->l->diag);
 
-	if (status <= 0 || !same_text(block->code, block->code_size, p->other, size))
+	if (status <= 0 || !same_text(tact_arch_isa(p->l->decoder[p->set]), block->code, block->code_size,
+				      p->other, size))
 		return status;
 	*put_hex(what + snprintf(what, sizeof(what), "the same instructions as "), p->other,
 		 size < SHOWN_BYTES ? size : SHOWN_BYTES) = '\0';
@@ -128,7 +130,7 @@ static int report_twin(struct block_pass *p, const struct tact_store_block *bloc
 
 static int check_twins(struct block_pass *p, const struct tact_store_block *block)
 {
-	uint64_t hash = hash_block(p->block);
+	uint64_t hash = hash_block(p->block[p->set]) + p->set;
 	size_t i = (hash >> 8) & (p->n_slots - 1);
 
 	if (hash % p->parts != p->part)
@@ -158,6 +160,19 @@ static void check_weights(struct linter *l, const struct tact_store_block *block
 	}
 }
 
+/* Decodes a block by the first set that can; what the last one says if none can. */
+static int load(struct block_pass *p, const struct tact_store_block *block, struct tact_diag *diag)
+{
+	int status = -TACT_E_DECODE;
+
+	for (p->set = 0; p->set < p->l->n_decoders; p->set++) {
+		status = tact_block_load(p->block[p->set], block->code, block->code_size, diag);
+		if (status >= 0 || status == -TACT_E_NOMEM)
+			break;
+	}
+	return status;
+}
+
 static int check_block(struct block_pass *p, const struct tact_store_block *block)
 {
 	struct linter *l = p->l;
@@ -168,7 +183,7 @@ static int check_block(struct block_pass *p, const struct tact_store_block *bloc
 		check_weights(l, block);
 	if (!(l->opt.checks & (TACT_LINT_DECODE | TACT_LINT_DUPLICATES)))
 		return 0;
-	status = tact_block_load(p->block, block->code, block->code_size, &diag);
+	status = load(p, block, &diag);
 	if (status == -TACT_E_NOMEM)
 		return tact_fail(l->diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0) {
@@ -223,7 +238,8 @@ int lint_check_blocks(struct linter *l)
 	status = tact_store_count(l->store, TACT_COUNT_BLOCKS, take_count, &n, l->diag);
 	if (status < 0)
 		return status;
-	status = tact_block_create(&p.block, tact_arch_next(NULL), NULL, l->diag);
+	for (unsigned i = 0; i < l->n_decoders && status >= 0; i++)
+		status = tact_block_create(&p.block[i], l->decoder[i], NULL, l->diag);
 	if (l->opt.checks & TACT_LINT_DUPLICATES) {
 		while (p.n_slots < MAX_SLOTS && p.n_slots < 2 * n)
 			p.n_slots *= 2;
@@ -237,6 +253,7 @@ int lint_check_blocks(struct linter *l)
 		status = pass(&p);
 	free(p.slots);
 	free(p.other);
-	tact_block_destroy(p.block);
+	for (unsigned i = 0; i < l->n_decoders; i++)
+		tact_block_destroy(p.block[i]);
 	return status;
 }

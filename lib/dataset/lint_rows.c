@@ -22,7 +22,7 @@ enum { HUNDRED_LOW = 30, HUNDRED_HIGH = 300, ENOUGH_ROWS = 10 };
 
 /* A group as tact_store_count reports it. */
 struct group {
-	char machine[64], arch[16];
+	char machine[64], arch[64];
 	enum tact_mode mode;
 	enum tact_init init;
 };

@@ -156,6 +156,7 @@ int tact_code_load(struct tact_code **out, const char *path, const struct tact_c
 	if (status < 0)
 		return status;
 	how.syntax = wanted.syntax;
+	how.isa = wanted.isa;
 	how.is_mangled = wanted.is_mangled;
 	status = tact_input_open(&in, path, &how, diag);
 	if (status >= 0)

@@ -214,10 +214,18 @@ static int fill(struct tact_codediff *d, const struct tact_codediff_options *opt
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < opt->n_archs; i++) {
 		d->archs[i] = opt->archs[i];
-		if (tact_arch_isa(opt->archs[i]) != d->side[0]->isa ||
-		    d->side[0]->isa != d->side[1]->isa)
-			return tact_fail(diag, TACT_E_INVAL, "%s has another instruction set",
-					 tact_arch_name(opt->archs[i]));
+		if (d->side[0]->isa != d->side[1]->isa)
+			return tact_fail(diag, TACT_E_INVAL,
+					 "A is %s code, and B %s: only code of one set is compared",
+					 tact_isa_title(d->side[0]->isa),
+					 tact_isa_title(d->side[1]->isa));
+		if (tact_arch_isa(opt->archs[i]) != d->side[0]->isa)
+			return tact_fail(diag, TACT_E_INVAL,
+					 "A and B are %s code, and %s executes %s: -a NAME chooses "
+					 "another CPU, 'tact archs' lists them",
+					 tact_isa_title(d->side[0]->isa),
+					 tact_arch_name(opt->archs[i]),
+					 tact_isa_title(tact_arch_isa(opt->archs[i])));
 	}
 	for (size_t i = 0; i < opt->n_archs && status >= 0; i++) {
 		status = estimate(d, d->side[0], i, model, d->costs, diag);

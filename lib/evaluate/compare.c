@@ -65,7 +65,7 @@ static int load(struct comparison *c, const struct tact_row *row, const struct t
 	int status;
 
 	plain.loop_size = 0;
-	status = tact_ran_code(c->ran, &plain, x->mode, &code, &size);
+	status = tact_ran_code(c->ran, tact_arch_isa(x->arch), &plain, x->mode, &code, &size);
 	if (status >= 0 && c->block)
 		status = tact_block_rebind(c->block, x->arch, &options);
 	else if (status >= 0)

@@ -179,14 +179,15 @@ static int choose_arch(struct evaluation *e, const struct tact_evaluation_input 
 /* ---- rows ---- */
 
 static enum tact_mode choose_mode(const struct tact_evaluation_input *input,
-				  const struct tact_row *row)
+				  const struct tact_isa *isa, const struct tact_row *row)
 {
 	if (input->mode == TACT_MODE_LOOP || input->mode == TACT_MODE_UNROLL)
 		return (enum tact_mode)input->mode;
 	if (row->mode != TACT_MODE_AUTO)
 		return row->mode;
-	return row->loop_size || tact_ran_is_loop(row->code, row->code_size) ? TACT_MODE_LOOP
-									     : TACT_MODE_UNROLL;
+	return row->loop_size || tact_ran_is_loop(isa, row->code, row->code_size)
+		       ? TACT_MODE_LOOP
+		       : TACT_MODE_UNROLL;
 }
 
 /* Returns the set's number, or -TACT_E_NOMEM. */
@@ -237,7 +238,7 @@ static int take_row(struct evaluation *e, size_t input, const struct tact_arch *
 {
 	const struct tact_evaluation_input *in = &e->opt.inputs[input];
 	struct tact_evaluation *view = &e->view;
-	enum tact_mode mode = choose_mode(in, row);
+	enum tact_mode mode = choose_mode(in, tact_arch_isa(arch), row);
 	long set = find_set(e, arch, mode);
 	struct tact_evaluated_row to = {.block = row->block,
 					.input = (uint32_t)input,
@@ -251,7 +252,7 @@ static int take_row(struct evaluation *e, size_t input, const struct tact_arch *
 	uint8_t *copy;
 	size_t size;
 
-	if (set < 0 || grow_rows(e) < 0 || tact_ran_code(e->ran, row, mode, &code, &size) < 0)
+	if (set < 0 || grow_rows(e) < 0 || tact_ran_code(e->ran, tact_arch_isa(arch), row, mode, &code, &size) < 0)
 		return -TACT_E_NOMEM;
 	copy = tact_arena_take(&e->arena, size);
 	if (!copy || join_groups(e, view->n, to.set, row) < 0)

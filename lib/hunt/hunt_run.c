@@ -285,7 +285,10 @@ static int prepare(struct tact_hunt *h, struct tact_diag *diag)
 				       .most_insns = h->opt.most_insns};
 	if (!h->maker.isa->rewriter)
 		return tact_fail(diag, TACT_E_NO_DATA,
-				 "code of this instruction set cannot be changed");
+				 "hunt makes blocks by changing code, which tact cannot do for %s: "
+				 "'tact evaluate' compares models on given blocks, and hunt "
+				 "--truth finds classes among measured ones",
+				 h->maker.isa->title);
 	return 0;
 }
 

@@ -111,12 +111,33 @@ static void note_ports(struct mca_form *f)
 			f->ports |= (uint16_t)(1u << p);
 }
 
+/* What LLVM's model says of an example of the form. */
+static void derive_by_model(struct mca_form *f, const struct tact_arch *arch, unsigned form)
+{
+	struct tact_form_info info = TACT_FORM_INFO_INIT;
+	struct arch_port_use uses[TACT_MAX_PORT_USES + 1] = {{0, 0}};
+	unsigned latency = 0;
+
+	if (tact_arch_form(arch, form, TACT_SITUATION_PLAIN, &info) < 0)
+		return;
+	for (uint32_t i = 0; i < info.n_latencies; i++)
+		latency = info.latencies[i].cycles > latency ? info.latencies[i].cycles : latency;
+	for (uint32_t i = 0; i < info.n_port_uses; i++)
+		uses[i] = (struct arch_port_use){info.port_uses[i].ports, info.port_uses[i].uops};
+	f->micro_ops = clamp(info.issued, 1);
+	f->latency = clamp(latency ? latency : 1, 0);
+	spread(f, uses);
+	note_ports(f);
+}
+
 void mca_form_derive(struct mca_form *f, const struct tact_arch *arch, unsigned form)
 {
 	struct arch_view view;
 
 	memset(f, 0, sizeof(*f));
 	f->micro_ops = f->latency = 1;
+	if (arch->llvm)
+		derive_by_model(f, arch, form);
 	if (!arch_view_of(arch, form, ARCH_PLAIN, &view))
 		return;
 	f->micro_ops = clamp(view.variant->fused, 1);

@@ -420,12 +420,35 @@ static void finish(struct tact_mix_costs *costs)
 	}
 }
 
+/* Code of another set cannot be predicted; a recording may have some of several. */
+static int check_set(const struct tact_mix *mix, const struct tact_arch *arch,
+		     struct tact_diag *diag)
+{
+	const struct tact_isa *isa = NULL;
+
+	for (size_t i = 0; i < mix->n_profiles; i++) {
+		const struct mix_profile *p = &mix->profiles[i];
+
+		isa = mix->modules.items[p->module].codes[p->code].isa;
+		if (isa == arch->isa)
+			return 0;
+	}
+	if (!isa)
+		return 0;
+	return tact_fail(diag, TACT_E_INVAL,
+			 "the recording is of %s code, and %s executes %s: -a NAME chooses another "
+			 "CPU, 'tact archs' lists them",
+			 isa->title, arch->name, arch->isa->title);
+}
+
 static int fill(struct tact_mix_costs *costs, const struct tact_mix *mix,
 		const struct tact_arch *arch, const char *model, struct tact_diag *diag)
 {
 	struct finder f = {0};
-	int status = finder_init(&f, mix, arch, model, diag);
+	int status = check_set(mix, arch, diag);
 
+	if (!status)
+		status = finder_init(&f, mix, arch, model, diag);
 	costs->totals.is_walked = f.walked != NULL;
 	if (!status)
 		status = tact_grow(&costs->rows, &costs->capacity, costs->n + f.n + 1,

@@ -17,6 +17,7 @@
 
 #include "mix/live.h"
 #include "pmu/pmu.h"
+#include "trace/trace.h"
 
 /* HBBP paper, table 4: instructions and taken branches per sample.  The last are for runs of
  * minutes and more.
@@ -287,8 +288,15 @@ static int start_program(struct live *l, struct tact_diag *diag)
 {
 	const struct process_spec spec = {.argv = (const char *const *)l->opt->argv,
 					  .is_held = true};
-	int error = process_start(&l->process, &spec);
+	const struct tact_isa *foreign = trace_foreign_set(l->opt->argv[0]);
+	int error;
 
+	if (foreign)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "%s: a program for %s, which this machine does not execute; 'tact mix "
+				 "exact' counts what it executes under QEMU",
+				 l->opt->argv[0], foreign->title);
+	error = process_start(&l->process, &spec);
 	if (error) {
 		errno = error;
 		return tact_fail_errno(diag, "cannot run anything");

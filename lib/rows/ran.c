@@ -25,13 +25,13 @@ void tact_ran_destroy(struct tact_ran *ran)
 	free(ran);
 }
 
-bool tact_ran_is_loop(const uint8_t *code, size_t size)
+bool tact_ran_is_loop(const struct tact_isa *isa, const uint8_t *code, size_t size)
 {
-	return code_is_loop(tact_isa_default(), code, size);
+	return code_is_loop(isa, code, size);
 }
 
-int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mode mode,
-		  const uint8_t **code, size_t *size)
+int tact_ran_code(struct tact_ran *ran, const struct tact_isa *isa, const struct tact_row *row,
+		  enum tact_mode mode, const uint8_t **code, size_t *size)
 {
 	*code = row->code;
 	*size = row->code_size;
@@ -40,11 +40,11 @@ int tact_ran_code(struct tact_ran *ran, const struct tact_row *row, enum tact_mo
 	if (row->loop_size) {
 		*code = row->loop;
 		*size = row->loop_size;
-	} else if (!tact_ran_is_loop(row->code, row->code_size)) {
+	} else if (!tact_ran_is_loop(isa, row->code, row->code_size)) {
 		if (tact_grow(&ran->code, &ran->capacity, row->code_size + TACT_MEASURE_LOOP_BYTES,
 			      1) < 0)
 			return -TACT_E_NOMEM;
-		*size = tact_measure_loop(tact_isa_default(), ran->code, row->code, row->code_size);
+		*size = tact_measure_loop(isa, ran->code, row->code, row->code_size);
 		*code = ran->code;
 	}
 	return 0;

@@ -105,6 +105,20 @@ static int check_elf(struct trace_command *c, const char *head, size_t size, str
 	return 0;
 }
 
+const struct tact_isa *trace_foreign_set(const char *path)
+{
+	const struct tact_isa *isa = NULL;
+	FILE *f = fopen(path, "re");
+	Elf64_Ehdr e;
+
+	if (!f)
+		return NULL;
+	if (fread(&e, sizeof(e), 1, f) == 1 && !memcmp(e.e_ident, ELFMAG, SELFMAG))
+		isa = isa_of_elf(e.e_ident, e.e_machine);
+	fclose(f);
+	return isa && isa_native() && isa != isa_native() ? isa : NULL;
+}
+
 static int add_word(struct trace_command *c, size_t at, const char *word)
 {
 	char **grown = realloc(c->words, (c->n_words + 2) * sizeof(*c->words));

@@ -102,6 +102,11 @@ void trace_command_fini(struct trace_command *command);
  */
 int trace_find_program(char **out, const char *name, const char *path);
 
+/* Returns the set of a program that this machine does not execute; NULL: it does, or it is no
+ * program of a known set.
+ */
+const struct tact_isa *trace_foreign_set(const char *path);
+
 /* ---- sysroot.c ---- */
 
 /* Makes the real path of a directory, which the caller frees.  Returns 0 or < 0. */
