@@ -76,12 +76,9 @@ unsigned mc_form_find(const struct mc_set *set, const char *name)
 {
 	struct llvm_set *module;
 	const struct llvm_api *api = llvm_open(&module, set->spec, NULL);
-	const char *have;
+	const unsigned found = api ? api->find_form(module, name) : 0;
 
-	for (unsigned i = 0; api && (have = api->opcode_name(module, i)); i++)
-		if (!strcmp(have, name))
-			return i;
-	return TACT_FORM_NONE;
+	return api && found < api->form_count(module) ? found : TACT_FORM_NONE;
 }
 
 /* LLVM's features have names of their own where the instruction is in every CPU of the set. */

@@ -225,6 +225,8 @@ struct llvm_api {
 	 * compiler's, or other bytes are decoded in its place.
 	 */
 	unsigned (*form_count)(struct llvm_set *set);
+	/* The opcode of a name; the count if there is none. */
+	unsigned (*find_form)(struct llvm_set *set, const char *name);
 	const struct llvm_form *(*form)(struct llvm_set *set, unsigned opcode);
 	/* The form of an instruction, which becomes its example if there is no other; NULL: it is not
 	 * one.

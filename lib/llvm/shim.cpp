@@ -9,6 +9,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "llvm/Config/llvm-config.h"
@@ -224,6 +225,7 @@ struct llvm_set {
 	std::unique_ptr<MCCodeEmitter> emitter;
 	std::vector<std::shared_ptr<form_record>> forms; // by opcode, as far as they were asked for
 	std::vector<std::shared_ptr<feature_probe>> probes;
+	std::unordered_map<std::string, unsigned> opcodes; // by name
 };
 
 struct llvm_cpu {
@@ -849,6 +851,7 @@ const llvm_api api = {
 	facts,
 	attachment,
 	form_count,
+	find_form,
 	form,
 	form_of,
 	form_feature,

@@ -214,6 +214,22 @@ unsigned form_count(llvm_set *set)
 	return set->infos->getNumOpcodes();
 }
 
+unsigned find_form(llvm_set *set, const char *name)
+{
+	unsigned found = form_count(set);
+
+	guarded(nullptr, TACT_E_NOMEM, [&] {
+		for (unsigned i = (unsigned)set->opcodes.size(); i < form_count(set); i++)
+			set->opcodes.emplace(set->infos->getName(i).str(), i);
+		auto at = set->opcodes.find(name);
+
+		if (at != set->opcodes.end())
+			found = at->second;
+		return 0;
+	});
+	return found;
+}
+
 const llvm_form *form(llvm_set *set, unsigned opcode)
 {
 	const llvm_form *found = nullptr;

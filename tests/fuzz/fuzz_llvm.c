@@ -4,42 +4,13 @@
  * printed, predicted and run on the machines.  Bytes that begin with a letter are assembly text as
  * well.  Nothing to do where the module was not built.
  */
-#include <dlfcn.h>
-#include <limits.h>
+#include <ctype.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include <tact/tact.h>
-
+#include "fuzz_llvm.h"
 #include "isa/assemble.h"
-#include "isa/isa.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
-
-/* It is built two folders above. */
-static bool load_module(void)
-{
-	char path[PATH_MAX], module[PATH_MAX + 32];
-	const ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[n > 0 ? n : 0] = '\0';
-	if (!strrchr(path, '/'))
-		return false;
-	*strrchr(path, '/') = '\0';
-	snprintf(module, sizeof(module), "%s/../../tact_llvm.so", path);
-	return dlopen(module, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE) != NULL;
-}
 
 static void try_text(const struct tact_isa *isa, const uint8_t *data, size_t size)
 {
@@ -91,17 +62,13 @@ static void try_models(struct tact_block *block)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const cpus[] = {"cortex-a57", "cortex-a55",	"neoverse-v2", "a64fx",
-					   "sifive-u74", "sifive-p670", "spacemit-x60"};
-	const struct tact_arch *arch;
+	const struct tact_arch *arch = fuzz_arch(data, size);
 	struct tact_block *block;
 	struct tact_diag diag;
 	int status;
 
-	if (!size || !load_module())
+	if (!arch)
 		return 0;
-	arch = tact_arch_find(cpus[*data % (sizeof(cpus) / sizeof(cpus[0]))]);
-	MUST(arch);
 	data++;
 	size--;
 	if (size && isalpha(*data))
