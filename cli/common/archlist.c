@@ -5,6 +5,7 @@
 #include "archlist.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,9 +52,52 @@ static const char *near_name(const char *name, char *text, size_t size)
 	return found == SIZE_MAX ? NULL : tact_cpu_name(found, text, size);
 }
 
+/* LLVM's name that differs least; NULL if none is alike, or if its models cannot be asked. */
+static const char *near_llvm_name(const char *name, char *text, size_t size)
+{
+	unsigned best = 3;
+	char known[64];
+
+	text[0] = '\0';
+	for (const struct tact_isa *isa = NULL; (isa = tact_isa_next(isa));)
+		for (size_t i = 0; tact_arch_llvm_cpu_at(isa, i, known, sizeof(known)); i++) {
+			const unsigned d = cli_distance(name, known);
+
+			if (d < best) {
+				best = d;
+				snprintf(text, size, "%s", known);
+			}
+		}
+	return text[0] ? text : NULL;
+}
+
+/* LLVM's names have a hyphen or a prefix, all but a few. */
+static void report_unknown_to_llvm(const char *name)
+{
+	const bool is_like_one = strpbrk(name, "-:") != NULL;
+	struct tact_diag diag = {0};
+	const char *near;
+	char text[64];
+
+	if (tact_arch_llvm_check(&diag) < 0) {
+		if (is_like_one)
+			cli_message("%s", diag.text);
+		return;
+	}
+	near = strlen(name) > 5 ? near_llvm_name(name, text, sizeof(text)) : NULL;
+	if (tact_arch_llvm_lists(name))
+		cli_message("LLVM knows %s, but has no model of what its instructions cost, or it is a "
+			    "CPU of 32 bits; 'tact archs' lists those that it has",
+			    name);
+	else if (near && (is_like_one || !strchr(near, ':')))
+		cli_message("LLVM has a model of %s: did you mean that?", near);
+	else if (is_like_one)
+		cli_message("LLVM has no model of that name either; 'tact archs' lists those that "
+			    "it has");
+}
+
 static void report_unknown(const char *name)
 {
-	struct tact_diag diag = {0};
 	struct text list = {0};
 	const char *near;
 	char text[40];
@@ -69,13 +113,7 @@ static void report_unknown(const char *name)
 		    near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
 		    cli_string(&list));
 	text_free(&list);
-	/* LLVM's names have a hyphen or a prefix, all but a few. */
-	if (strpbrk(name, "-:") && tact_arch_llvm_check(&diag) < 0)
-		cli_message("%s", diag.text);
-	else if (strpbrk(name, "-:"))
-		cli_message(
-			"LLVM has no model of that name either; 'tact archs' lists those that it "
-			"has");
+	report_unknown_to_llvm(name);
 }
 
 /* "Sapphire Rapids (Golden Cove)" */

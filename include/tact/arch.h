@@ -97,6 +97,11 @@ const char *tact_cpu_name(size_t index, char *text, size_t size);
  */
 int tact_arch_llvm_check(struct tact_diag *diag);
 
+/* Returns whether LLVM knows a CPU of a name that tact_arch_find does not find: there is no model of
+ * what its instructions cost, or it is one of 32 bits.  False without the module.
+ */
+bool tact_arch_llvm_lists(const char *name);
+
 /* Writes the name by which tact_arch_find finds CPU number `index`, counted from 0, of those of a set
  * that LLVM has a model of, NUL-terminated and cut to `size` bytes, and returns true; false after the
  * last one, if an argument is NULL or size is 0, and without the module.

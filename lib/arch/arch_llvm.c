@@ -246,23 +246,38 @@ static const struct tact_arch *open_cpu(struct wanted *w)
 	return o ? o->arch : NULL;
 }
 
-const struct tact_arch *arch_llvm_find(const char *name)
+/* Cuts a prefix off and turns a name into lower case.  Returns false if it is too long. */
+static bool clean_name(const char *name, bool *has_prefix, char *out, size_t size)
 {
-	const bool has_prefix = !strncmp(name, PREFIX, strlen(PREFIX));
-	const struct tact_arch *arch = NULL;
-	char cpu_name[64];
 	size_t n;
 
-	n = (size_t)snprintf(cpu_name, sizeof(cpu_name), "%s",
-			     name + (has_prefix ? strlen(PREFIX) : 0));
-	for (size_t i = 0; i < n && n < sizeof(cpu_name); i++)
-		if (cpu_name[i] >= 'A' && cpu_name[i] <= 'Z')
-			cpu_name[i] = (char)(cpu_name[i] - 'A' + 'a');
+	*has_prefix = !strncmp(name, PREFIX, strlen(PREFIX));
+	n = (size_t)snprintf(out, size, "%s", name + (*has_prefix ? strlen(PREFIX) : 0));
+	for (size_t i = 0; i < n && n < size; i++)
+		if (out[i] >= 'A' && out[i] <= 'Z')
+			out[i] = (char)(out[i] - 'A' + 'a');
+	return n < size;
+}
+
+/* Sets with CPUs of their own have LLVM's with a prefix. */
+static bool is_set_of(const struct tact_isa *isa, bool has_prefix)
+{
+	return isa->llvm && (has_prefix || !isa->n_cpu_lines);
+}
+
+const struct tact_arch *arch_llvm_find(const char *name)
+{
+	const struct tact_arch *arch = NULL;
+	char cpu_name[64];
+	bool has_prefix;
+
+	if (!clean_name(name, &has_prefix, cpu_name, sizeof(cpu_name)))
+		return NULL;
 	for (const struct tact_isa *isa = NULL; !arch && (isa = tact_isa_next(isa));) {
 		struct wanted w = {.isa = isa, .cpu_name = cpu_name};
 
 		w.has_prefix = isa->n_cpu_lines != NULL;
-		if (isa->llvm && (has_prefix || !w.has_prefix))
+		if (is_set_of(isa, has_prefix))
 			arch = open_cpu(&w);
 	}
 	return arch;
@@ -284,6 +299,23 @@ bool tact_arch_llvm_cpu_at(const struct tact_isa *isa, size_t index, char *text,
 		return false;
 	snprintf(text, size, "%s%s", isa->n_cpu_lines ? PREFIX : "", name);
 	return true;
+}
+
+bool tact_arch_llvm_lists(const char *name)
+{
+	char cpu_name[64];
+	bool has_prefix, found = false;
+
+	if (!name || !clean_name(name, &has_prefix, cpu_name, sizeof(cpu_name)))
+		return false;
+	for (const struct tact_isa *isa = NULL; !found && (isa = tact_isa_next(isa));) {
+		struct llvm_set *set;
+		const struct llvm_api *api =
+			is_set_of(isa, has_prefix) ? llvm_open(&set, isa->llvm, NULL) : NULL;
+
+		found = api && api->lists_cpu(set, cpu_name);
+	}
+	return found;
 }
 
 int tact_arch_llvm_check(struct tact_diag *diag)

@@ -58,6 +58,20 @@ static size_t hex_length(const char *p, const char *end)
 	return (size_t)(last - start);
 }
 
+/* "add a0, a1, a2": bytes with blanks between them are not written like that. */
+static bool is_mnemonic(const char *p, const char *end)
+{
+	const char *start = p;
+
+	while (p < end && isxdigit((unsigned char)*p))
+		p++;
+	if (!((p - start) & 1) || p == end || !is_blank(*p))
+		return false;
+	while (p < end && is_blank(*p))
+		p++;
+	return p < end && isxdigit((unsigned char)*p);
+}
+
 static bool is_header_word(const char *p, const char *end)
 {
 	static const char *const words[] = {"hex", "code", "block", "bytes", "code_hex"};
@@ -88,7 +102,7 @@ static void count_line(struct counts *counts, const char *p, const char *end)
 	}
 	if (*p == '"')
 		p++;
-	length = hex_length(p, end);
+	length = is_mnemonic(p, end) ? 0 : hex_length(p, end);
 	p += length;
 	if (p < end && *p == '"')
 		p++;

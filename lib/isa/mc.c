@@ -198,6 +198,7 @@ int mc_assemble(const struct mc_set *set, const char *text, size_t text_size, ui
 		return -TACT_E_NO_TOOL;
 	status = api->assemble(module, text, text_size, image, size, &why);
 	if (status < 0)
-		return tact_fail_at(diag, (enum tact_error) - status, why.line, 0, "%s", why.text);
+		return tact_fail_at(diag, (enum tact_error) - status, why.line, 0,
+				    "%s (assembled as %s)", why.text, set->isa->title);
 	return 0;
 }

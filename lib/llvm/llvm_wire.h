@@ -205,6 +205,8 @@ struct llvm_api {
 
 	/* The i-th CPU of a set that has a model of its instructions; NULL past the last one. */
 	const char *(*cpu_name)(struct llvm_set *set, size_t i);
+	/* Tells whether LLVM knows a CPU of this name, with or without a model of it. */
+	bool (*lists_cpu)(struct llvm_set *set, const char *name);
 	/* Tells whether two CPUs have the same model. */
 	bool (*is_same_model)(struct llvm_set *set, const char *a, const char *b);
 	/* Finds or opens one.  Returns 0 or -TACT_E_NO_ARCH. */

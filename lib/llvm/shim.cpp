@@ -601,6 +601,14 @@ const char *cpu_name(llvm_set *set, size_t i)
 	return i < set->cpus.size() ? set->cpus[i]->Key : nullptr;
 }
 
+bool lists_cpu(llvm_set *set, const char *name)
+{
+	for (const SubtargetSubTypeKV &cpu : set->subtarget->getAllProcessorDescriptions())
+		if (StringRef(cpu.Key) == name)
+			return true;
+	return false;
+}
+
 bool is_same_model(llvm_set *set, const char *a, const char *b)
 {
 	const SubtargetSubTypeKV *first = find_cpu(set, a), *second = find_cpu(set, b);
@@ -845,6 +853,7 @@ const llvm_api api = {
 	opcode_name,
 	parts,
 	cpu_name,
+	lists_cpu,
 	is_same_model,
 	open_cpu,
 	cpu_info,
