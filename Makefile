@@ -89,6 +89,13 @@ TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d 
 .PHONY: all
 all: deps
 	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory left-out
+
+# What is not there, and how to get it.
+.PHONY: left-out
+left-out:
+	@$(if $(MODULE),true,echo "left out: $(BUILD)/tact_llvm.so, with which tact knows AArch64, RISC-V and LLVM's models; \
+	install llvm-22-dev (or llvm-19-dev) and g++, then run make again")
 
 .PHONY: build
 build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(MODULE) $(BUILD)/man/done
@@ -229,6 +236,7 @@ demo: deps-installed
 	@$(MAKE) --no-print-directory build
 	$(BUILD)/tact predict -a all examples/demo.s
 	$(BUILD)/tact predict -a SKL examples/demo.s
+	@$(MAKE) --no-print-directory left-out
 
 # ---- tests ----
 

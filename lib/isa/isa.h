@@ -268,6 +268,11 @@ struct tact_isa {
 
 	/* ---- instructions ---- */
 
+	/* Tells whether its decoder is there: 0, or -TACT_E_NO_TOOL with what is missing.  NULL: it
+	 * always is.
+	 */
+	int (*check)(struct tact_diag *diag);
+
 	/* Does what tact_isa_decode does, with arguments that were checked. */
 	int (*decode)(struct tact_insn *insn, const uint8_t *code, size_t size);
 	/* Does what tact_isa_format does. */
@@ -346,6 +351,11 @@ const struct tact_isa *isa_of_machine(unsigned elf_machine);
 
 /* Finds the set of an ELF header; NULL if there is none, or for another class or byte order. */
 const struct tact_isa *isa_of_elf(const unsigned char *ident, unsigned machine);
+
+static inline int isa_check(const struct tact_isa *isa, struct tact_diag *diag)
+{
+	return isa->check ? isa->check(diag) : 0;
+}
 
 /* Finds the set of this machine; NULL if there is none. */
 const struct tact_isa *isa_native(void);

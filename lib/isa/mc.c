@@ -12,6 +12,13 @@ static const struct llvm_api *open_module(const struct mc_set *set, struct llvm_
 	return llvm_open(module, set->spec, diag);
 }
 
+int mc_check(const struct mc_set *set, struct tact_diag *diag)
+{
+	struct llvm_set *module;
+
+	return open_module(set, &module, diag) ? 0 : -TACT_E_NO_TOOL;
+}
+
 /* ---- decoding ---- */
 
 static struct tact_operand *add_operand(struct tact_insn *insn, uint8_t kind, uint8_t access)

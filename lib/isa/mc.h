@@ -60,6 +60,7 @@ struct mc_set {
 	unsigned (*count_flops)(const struct llvm_form *form);
 };
 
+int mc_check(const struct mc_set *set, struct tact_diag *diag);
 int mc_decode(const struct mc_set *set, struct tact_insn *insn, const uint8_t *code, size_t size);
 int mc_format(const struct mc_set *set, const uint8_t *code, size_t code_size, uint64_t address,
 	      char *text, size_t size);

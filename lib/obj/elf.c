@@ -93,7 +93,7 @@ static int check_machine(const struct loader *load)
 				 isa->elf_other ? " (" : "", isa->elf_other ? isa->elf_other : "",
 				 isa->elf_other ? "?)" : "");
 	load->obj->isa = isa;
-	return 0;
+	return isa_check(isa, load->diag);
 }
 
 /* Checks that a part of the file lies within it. */

@@ -102,7 +102,7 @@ static int check_elf(struct trace_command *c, const char *head, size_t size, str
 				 isa_titles(titles, sizeof(titles)));
 	if (e.e_type != ET_EXEC && e.e_type != ET_DYN)
 		return tact_fail(diag, TACT_E_FORMAT, "%s: an ELF file, but not a program", path);
-	return 0;
+	return isa_check(c->isa, diag);
 }
 
 const struct tact_isa *trace_foreign_set(const char *path)

@@ -60,6 +60,11 @@ static const struct mc_set set = {
 	.is_scalar = a64_is_scalar,
 };
 
+static int check(struct tact_diag *diag)
+{
+	return mc_check(&set, diag);
+}
+
 static int decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 {
 	return size < 4 ? -TACT_E_DECODE : mc_decode(&set, insn, code, size);
@@ -246,6 +251,7 @@ const struct tact_isa isa_aarch64 = {
 		"neoverse-v1 neoverse-v2 neoverse-v3 olympus oryon-1 thunderx thunderx2t99 "
 		"thunderx3t110 tsv110 c1-nano c1-ultra",
 	.llvm_examples = examples,
+	.check = check,
 	.decode = decode,
 	.format = format,
 	.cut_mnemonic = mc_cut_mnemonic,

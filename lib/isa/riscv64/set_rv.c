@@ -72,6 +72,11 @@ static bool is_whole(const uint8_t *code, size_t size)
 	return size >= 2 && size >= rv_length(code);
 }
 
+static int check(struct tact_diag *diag)
+{
+	return mc_check(&set, diag);
+}
+
 static int decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 {
 	return is_whole(code, size) ? mc_decode(&set, insn, code, size) : -TACT_E_DECODE;
@@ -205,6 +210,7 @@ const struct tact_isa isa_riscv64 = {
 		"sifive-p870 sifive-p550 spacemit-x60 syntacore-scr3-rv64 syntacore-scr7 "
 		"tt-ascalon-d8 xiangshan-nanhu xiangshan-kunminghu mips-p8700",
 	.llvm_examples = examples,
+	.check = check,
 	.decode = decode,
 	.format = format,
 	.cut_mnemonic = mc_cut_mnemonic,
