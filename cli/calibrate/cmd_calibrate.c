@@ -100,10 +100,11 @@ static int find_arch(struct calibration *c)
 		return cli_wrong("-a: name the one CPU that the values are compared with");
 	c->arch = c->archs.arch[0];
 	if (!c->points && tact_arch_isa(c->arch) != tact_isa_default())
-		return cli_wrong("%s executes %s code, and this machine, which would be measured, %s; "
-				 "points that were saved there can be read with --points",
-				 tact_arch_name(c->arch), tact_isa_title(tact_arch_isa(c->arch)),
-				 tact_isa_title(tact_isa_default()));
+		return cli_wrong(
+			"%s executes %s code, and this machine, which would be measured, %s; "
+			"points that were saved there can be read with --points",
+			tact_arch_name(c->arch), tact_isa_title(tact_arch_isa(c->arch)),
+			tact_isa_title(tact_isa_default()));
 	return CLI_GOOD;
 }
 

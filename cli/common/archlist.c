@@ -86,9 +86,10 @@ static void report_unknown_to_llvm(const char *name)
 	}
 	near = strlen(name) > 5 ? near_llvm_name(name, text, sizeof(text)) : NULL;
 	if (tact_arch_llvm_lists(name))
-		cli_message("LLVM knows %s, but has no model of what its instructions cost, or it is a "
-			    "CPU of 32 bits; 'tact archs' lists those that it has",
-			    name);
+		cli_message(
+			"LLVM knows %s, but has no model of what its instructions cost, or it is a "
+			"CPU of 32 bits; 'tact archs' lists those that it has",
+			name);
 	else if (near && (is_like_one || !strchr(near, ':')))
 		cli_message("LLVM has a model of %s: did you mean that?", near);
 	else if (is_like_one)

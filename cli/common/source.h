@@ -25,7 +25,7 @@ struct source_options {
 	size_t n_items;
 	const struct tact_isa *isa; /* of bytes and text, and what files must have; NULL: any */
 	bool is_native; /* code is for this machine, and no option chooses another set */
-	int syntax;		    /* enum tact_syntax */
+	int syntax;	/* enum tact_syntax */
 	bool is_raw, is_mangled;
 	bool skip_unknown;
 	struct option_words compiler_options; /* owned: what follows -- */

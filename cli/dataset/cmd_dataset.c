@@ -217,9 +217,10 @@ static int check_arch(struct dataset *d)
 		arch = d->arch ? tact_arch_find(d->arch) : NULL;
 		d->arch = arch ? tact_arch_name(arch) : NULL;
 		if (d->arch && strlen(d->arch) > most)
-			return cli_wrong("-a %s: a store keeps names of CPUs of up to %zu characters; "
-					 "others that have the same model are in 'tact archs'",
-					 d->arch, most);
+			return cli_wrong(
+				"-a %s: a store keeps names of CPUs of up to %zu characters; "
+				"others that have the same model are in 'tact archs'",
+				d->arch, most);
 		return CLI_GOOD;
 	}
 	archlist_find(d->arch);

@@ -241,7 +241,8 @@ static bool is_opcode(const struct tact_form *form, const struct pattern *p, enu
 
 	if (how == MATCH_PREFIX)
 		return n >= 3 && !p->has_operands &&
-		       (!strncasecmp(form->name, p->name, n) || !strncasecmp(form->mnemonic, p->name, n));
+		       (!strncasecmp(form->name, p->name, n) ||
+			!strncasecmp(form->mnemonic, p->name, n));
 	if (strcasecmp(form->name, p->name) && strcasecmp(form->mnemonic, p->name))
 		return false;
 	for (const char *at = form->operands; *at && p->has_operands; operand++) {

@@ -129,8 +129,7 @@ static void add_fusion(const struct insns *q, const struct insn_choice *c, size_
 		text_add(out, "macro-fuses with ");
 		insninfo_fusion(out, info);
 	}
-	if (info->mite + info->ms < info->uops && !info->ms &&
-	    has_front_end(q->archs.arch[arch]))
+	if (info->mite + info->ms < info->uops && !info->ms && has_front_end(q->archs.arch[arch]))
 		text_printf(out, "%smicro-fused: %u uops are %u up to the renamer",
 			    info->fuses_with ? "; " : "", info->uops, info->mite);
 }

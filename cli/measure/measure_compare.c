@@ -377,11 +377,12 @@ int measure_compare_check(struct measurer *p, const char *store)
 	status = archlist_resolve(&p->archs, NULL, p->is_quiet);
 	for (size_t i = 0; i < p->archs.n && !status && !store; i++)
 		if (tact_arch_isa(p->archs.arch[i]) != tact_isa_default())
-			status = cli_wrong("%s executes %s code, and this machine %s: nothing that is "
-					   "measured here can be compared with it",
-					   tact_arch_name(p->archs.arch[i]),
-					   tact_isa_title(tact_arch_isa(p->archs.arch[i])),
-					   tact_isa_title(tact_isa_default()));
+			status = cli_wrong(
+				"%s executes %s code, and this machine %s: nothing that is "
+				"measured here can be compared with it",
+				tact_arch_name(p->archs.arch[i]),
+				tact_isa_title(tact_arch_isa(p->archs.arch[i])),
+				tact_isa_title(tact_isa_default()));
 	for (size_t i = 0; i < p->archs.n && !status && !store && !p->is_forced; i++)
 		if (is_other(host_name(), p->archs.arch[i]))
 			status = cli_wrong("this CPU, %s, is not %s; --force compares them "

@@ -11,8 +11,9 @@
 enum { MAX_PORTS_WIDTH = 26 };
 
 /* What happens to the instruction in this block. */
-static void add_notes(const struct predict_worker *w, const struct tact_insn *insn, const struct tact_insn_cost *cost,
-		      const struct tact_form_info *info, struct text *out)
+static void add_notes(const struct predict_worker *w, const struct tact_insn *insn,
+		      const struct tact_insn_cost *cost, const struct tact_form_info *info,
+		      struct text *out)
 {
 	static const struct {
 		unsigned note;

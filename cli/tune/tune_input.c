@@ -81,7 +81,8 @@ static void add_row(void *context, const struct tact_row *in)
 
 	if (!fits(p, in))
 		return;
-	status = tact_ran_code(p->ran, tact_arch_isa(p->arch), in, (enum tact_mode)p->mode, &code, &size);
+	status = tact_ran_code(p->ran, tact_arch_isa(p->arch), in, (enum tact_mode)p->mode, &code,
+			       &size);
 	if (status >= 0)
 		status = tact_tuner_add(p->tuner, code, size, in->cycles, app_of(in), &diag);
 	if (status == -TACT_E_NOMEM)

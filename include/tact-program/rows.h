@@ -90,14 +90,15 @@ struct tact_ran; /* memory for the code; one thread at a time */
 int tact_ran_create(struct tact_ran **out);
 void tact_ran_destroy(struct tact_ran *ran); /* NULL is allowed */
 
-/* Returns whether code ends in a branch to its start. */
 struct tact_isa;
+
+/* Returns whether code ends in a branch to its start. */
 bool tact_ran_is_loop(const struct tact_isa *isa, const uint8_t *code, size_t size);
 
 /* Finds the code as it ran in a mode, LOOP or UNROLL.  A loop has its branch: it is the row's loop
  * if that is known, the row's code if it ends in a branch to its start, and otherwise the loop that
- * the harness makes of it (tact_measure_loop), if the set's code can be measured.  The row owns *code, or `ran` does until its next
- * call. Returns 0 or -TACT_E_NOMEM.
+ * the harness makes of it (tact_measure_loop), if code of the set can be measured.  The row owns
+ * *code, or `ran` does until its next call.  Returns 0 or -TACT_E_NOMEM.
  */
 int tact_ran_code(struct tact_ran *ran, const struct tact_isa *isa, const struct tact_row *row,
 		  enum tact_mode mode, const uint8_t **code, size_t *size);

@@ -207,13 +207,14 @@ unsigned tact_isa_form_find(const struct tact_isa *isa, const char *name);
  * opcodes.
  */
 struct tact_form {
-	size_t size;	    /* sizeof(struct tact_form), set by the caller */
-	char name[64];	    /* "ADDXrs" */
-	char mnemonic[32];  /* "add" */
-	char operands[256]; /* LLVM's classes of registers; I: a constant: "GPR64, GPR64, GPR64, I" */
-	char category[16];  /* INTEGER FLOAT VECTOR LOAD STORE UPDATE BRANCH CALL RETURN ATOMIC
+	size_t size;	   /* sizeof(struct tact_form), set by the caller */
+	char name[64];	   /* "ADDXrs" */
+	char mnemonic[32]; /* "add" */
+	char operands
+		[256]; /* LLVM's classes of registers; I: a constant: "GPR64, GPR64, GPR64, I" */
+	char category[16]; /* INTEGER FLOAT VECTOR LOAD STORE UPDATE BRANCH CALL RETURN ATOMIC
 			     * CRYPTO PREFETCH BARRIER SYSTEM NOP */
-	uint8_t code_size;  /* an instruction of the form */
+	uint8_t code_size; /* an instruction of the form */
 	uint8_t code[TACT_MAX_INSN_BYTES];
 };
 #define TACT_FORM_INIT TACT_SIZED(struct tact_form)

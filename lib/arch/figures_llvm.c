@@ -159,10 +159,9 @@ int tact_arch_insn(const struct tact_arch *arch, const uint8_t *code, size_t siz
 		return -TACT_E_DECODE;
 	if (!arch->llvm)
 		return tact_arch_form(arch, insn.form,
-				      insn.attributes & TACT_INSN_SAME_REG ? TACT_SITUATION_SAME
-				      : insn.attributes & TACT_INSN_INDEXED
-					      ? TACT_SITUATION_INDEXED
-					      : TACT_SITUATION_PLAIN,
+				      insn.attributes & TACT_INSN_SAME_REG  ? TACT_SITUATION_SAME
+				      : insn.attributes & TACT_INSN_INDEXED ? TACT_SITUATION_INDEXED
+									    : TACT_SITUATION_PLAIN,
 				      out);
 	status = fill_by_facts(&info, arch, &insn, code);
 	return status < 0 ? status : tact_fill(out, &info, sizeof(info));

@@ -26,9 +26,9 @@ struct seen {
 struct block_pass {
 	struct linter *l;
 	struct tact_block *block[LINT_MAX_SETS]; /* owned: for each set */
-	unsigned set; /* of the block that is looked at */
-	struct seen *slots;	  /* owned */
-	size_t n_slots;		  /* a power of two */
+	unsigned set;				 /* of the block that is looked at */
+	struct seen *slots;			 /* owned */
+	size_t n_slots;				 /* a power of two */
 	uint64_t part, parts;
 	uint8_t *other; /* owned: code of a block that looks the same */
 };
@@ -117,8 +117,8 @@ static int report_twin(struct block_pass *p, const struct tact_store_block *bloc
 	int status = tact_store_get_block(p->l->store, twin, p->other, TACT_BLOCK_MAX_BYTES, &size,
 					  p->l->diag);
 
-	if (status <= 0 || !same_text(tact_arch_isa(p->l->decoder[p->set]), block->code, block->code_size,
-				      p->other, size))
+	if (status <= 0 || !same_text(tact_arch_isa(p->l->decoder[p->set]), block->code,
+				      block->code_size, p->other, size))
 		return status;
 	*put_hex(what + snprintf(what, sizeof(what), "the same instructions as "), p->other,
 		 size < SHOWN_BYTES ? size : SHOWN_BYTES) = '\0';

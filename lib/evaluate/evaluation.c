@@ -252,7 +252,8 @@ static int take_row(struct evaluation *e, size_t input, const struct tact_arch *
 	uint8_t *copy;
 	size_t size;
 
-	if (set < 0 || grow_rows(e) < 0 || tact_ran_code(e->ran, tact_arch_isa(arch), row, mode, &code, &size) < 0)
+	if (set < 0 || grow_rows(e) < 0 ||
+	    tact_ran_code(e->ran, tact_arch_isa(arch), row, mode, &code, &size) < 0)
 		return -TACT_E_NOMEM;
 	copy = tact_arena_take(&e->arena, size);
 	if (!copy || join_groups(e, view->n, to.set, row) < 0)

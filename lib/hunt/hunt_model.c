@@ -82,7 +82,8 @@ static int lay_out(struct tact_hunt_model *m, const struct tact_hunt_block *bloc
 		const struct tact_hunt_block *b = &blocks[i];
 		size_t length = b->code_size;
 
-		if (m->mode == TACT_MODE_LOOP && !tact_ran_is_loop(tact_arch_isa(m->arch), b->code, b->code_size))
+		if (m->mode == TACT_MODE_LOOP &&
+		    !tact_ran_is_loop(tact_arch_isa(m->arch), b->code, b->code_size))
 			length = tact_measure_loop(tact_arch_isa(m->arch), m->code + at, b->code,
 						   b->code_size);
 		else

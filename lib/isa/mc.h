@@ -82,7 +82,7 @@ int mc_form_tell(const struct mc_set *set, unsigned form, struct tact_form *out)
 const char *mc_form_extension(const struct mc_set *set, unsigned form);
 size_t mc_form_encode(const struct mc_set *set, const char *name, bool is_indexed, uint8_t *code);
 
-/* Tells whether a name begins with one of some words, which have blanks between and at the end. */
+/* Tells whether a name begins with one of some words, which have blanks between them. */
 bool mc_begins(const char *name, const char *words);
 /* Tells whether an operand's class of registers begins with such a word. */
 bool mc_has_class(const struct llvm_form *form, const char *words);

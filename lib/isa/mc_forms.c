@@ -9,11 +9,11 @@
 #include "llvm/llvm.h"
 
 static const char *const category_names[MC_N_CATEGORIES] = {
-	[MC_INTEGER] = "INTEGER", [MC_FLOAT] = "FLOAT",	      [MC_VECTOR] = "VECTOR",
-	[MC_LOAD] = "LOAD",	  [MC_STORE] = "STORE",	      [MC_UPDATE] = "UPDATE",
-	[MC_BRANCH] = "BRANCH",	  [MC_CALL] = "CALL",	      [MC_RETURN] = "RETURN",
-	[MC_ATOMIC] = "ATOMIC",	  [MC_CRYPTO] = "CRYPTO",     [MC_PREFETCH] = "PREFETCH",
-	[MC_BARRIER] = "BARRIER", [MC_SYSTEM] = "SYSTEM",     [MC_NOP] = "NOP",
+	[MC_INTEGER] = "INTEGER", [MC_FLOAT] = "FLOAT",	  [MC_VECTOR] = "VECTOR",
+	[MC_LOAD] = "LOAD",	  [MC_STORE] = "STORE",	  [MC_UPDATE] = "UPDATE",
+	[MC_BRANCH] = "BRANCH",	  [MC_CALL] = "CALL",	  [MC_RETURN] = "RETURN",
+	[MC_ATOMIC] = "ATOMIC",	  [MC_CRYPTO] = "CRYPTO", [MC_PREFETCH] = "PREFETCH",
+	[MC_BARRIER] = "BARRIER", [MC_SYSTEM] = "SYSTEM", [MC_NOP] = "NOP",
 };
 
 /* ---- for the sets ---- */
@@ -23,9 +23,9 @@ bool mc_begins(const char *name, const char *words)
 	while (*words) {
 		const size_t n = strcspn(words, " ");
 
-		if (!strncmp(name, words, n))
+		if (n && !strncmp(name, words, n))
 			return true;
-		words += n + 1;
+		words += n + (words[n] == ' ');
 	}
 	return false;
 }

@@ -77,8 +77,7 @@ void choose_operands(const llvm_set &set, unsigned opcode, MCInst &inst, int64_t
 					      StringRef(set.registers->getRegClassName(from))
 						      .starts_with("GPR64sp"));
 
-			inst.addOperand(
-				MCOperand::createReg(choose_register(*from, i, is_base)));
+			inst.addOperand(MCOperand::createReg(choose_register(*from, i, is_base)));
 		} else {
 			inst.addOperand(MCOperand::createImm(has_constant ? rest : first));
 			has_constant = true;
@@ -110,7 +109,8 @@ bool is_code_of(llvm_set &set, const MCInst &inst, llvm_form &out)
 // differs (sizes, shifts, masks).
 void find_code(llvm_set &set, unsigned opcode, llvm_form &out)
 {
-	static const int64_t constants[] = {1, 0, 2, 3, 4, 8, 16, 7, 32, 63, 64, 128, 5, 9, 12, -1, -8};
+	static const int64_t constants[] = {1,	0,  2,	 3, 4, 8,  16, 7, 32,
+					    63, 64, 128, 5, 9, 12, -1, -8};
 	MCInst inst;
 
 	for (int64_t rest : {0, 1, 2, 8})

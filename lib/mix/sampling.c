@@ -292,10 +292,11 @@ static int start_program(struct live *l, struct tact_diag *diag)
 	int error;
 
 	if (foreign)
-		return tact_fail(diag, TACT_E_FORMAT,
-				 "%s: a program for %s, which this machine does not execute; 'tact mix "
-				 "exact' counts what it executes under QEMU",
-				 l->opt->argv[0], foreign->title);
+		return tact_fail(
+			diag, TACT_E_FORMAT,
+			"%s: a program for %s, which this machine does not execute; 'tact mix "
+			"exact' counts what it executes under QEMU",
+			l->opt->argv[0], foreign->title);
 	error = process_start(&l->process, &spec);
 	if (error) {
 		errno = error;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The installed llvm-mca as a model.  It reads assembly, which llvm-mc of the same version makes
- * from the bytes, or the set itself if LLVM decodes it.  A thousand regions go to one process: starting it costs 20 times as much as a
- * block, and many more regions take longer in one process than in several.
+ * The installed llvm-mca as a model.  It reads assembly, which llvm-mc of the same version makes from
+ * the bytes, or the set itself if LLVM decodes it.  A thousand regions go to one process: starting it
+ * costs 20 times as much as a block, and many more regions take longer in one process than in
+ * several.
  */
 #include <stdatomic.h>
 #include <stdio.h>

@@ -136,10 +136,11 @@ int trace_native_create(struct trace_native **out, const struct tact_trace_optio
 	else if (argv && !n->path)
 		status = tact_fail(diag, TACT_E_IO, "%s: no such program", argv[0]);
 	else if (argv && trace_foreign_set(n->path))
-		status = tact_fail(diag, TACT_E_FORMAT,
-				   "%s: a program for %s, which this machine does not execute; QEMU "
-				   "does, without --native",
-				   argv[0], trace_foreign_set(n->path)->title);
+		status =
+			tact_fail(diag, TACT_E_FORMAT,
+				  "%s: a program for %s, which this machine does not execute; QEMU "
+				  "does, without --native",
+				  argv[0], trace_foreign_set(n->path)->title);
 	if (!status) {
 		n->order = (struct native_order){.words = argv,
 						 .path = n->path,

@@ -50,7 +50,8 @@ static void try_figures(const struct tact_arch *arch, const struct tact_insn *in
 		return;
 	MUST(info.issued && *info.source);
 	for (uint32_t i = 0; i < info.n_port_uses; i++) {
-		MUST(info.port_uses[i].ports && !(info.port_uses[i].ports & ~tact_arch_ports(arch)));
+		MUST(info.port_uses[i].ports &&
+		     !(info.port_uses[i].ports & ~tact_arch_ports(arch)));
 		uops += info.port_uses[i].uops;
 	}
 	MUST(uops == info.uops);

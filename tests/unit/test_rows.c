@@ -276,18 +276,22 @@ TEST(code_as_it_ran)
 	assert_true(tact_ran_is_loop(tact_isa_find("x86"), own, sizeof(own)));
 	assert_false(tact_ran_is_loop(tact_isa_find("x86"), accident, sizeof(accident)));
 	assert_false(tact_ran_is_loop(tact_isa_find("x86"), add, 0));
-	assert_int_equal(tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_UNROLL, &code, &size), 0);
+	assert_int_equal(
+		tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_UNROLL, &code, &size), 0);
 	assert_true(code == add && size == sizeof(add));
-	assert_int_equal(tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
+	assert_int_equal(
+		tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
 	assert_int_equal(size, sizeof(made));
 	assert_memory_equal(code, made, size);
 	row.code = own;
 	row.code_size = sizeof(own);
-	assert_int_equal(tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
+	assert_int_equal(
+		tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
 	assert_true(code == own && size == sizeof(own));
 	row.loop = made;
 	row.loop_size = sizeof(made);
-	assert_int_equal(tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
+	assert_int_equal(
+		tact_ran_code(ran, tact_isa_find("x86"), &row, TACT_MODE_LOOP, &code, &size), 0);
 	assert_true(code == made);
 	tact_ran_destroy(ran);
 	tact_ran_destroy(NULL);

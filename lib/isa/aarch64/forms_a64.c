@@ -21,7 +21,7 @@ static const char *find_shape(const char *name)
 
 static bool is_wide(const struct llvm_form *form)
 {
-	return find_shape(form->name) || mc_has_class(form, "ZPR PPR PNR MPR DD QQ FPR128 V128 Z ");
+	return find_shape(form->name) || mc_has_class(form, "ZPR PPR PNR MPR DD QQ FPR128 V128");
 }
 
 bool a64_is_scalar(const struct llvm_form *form)
@@ -33,25 +33,26 @@ bool a64_is_scalar(const struct llvm_form *form)
 
 enum mc_category a64_categorize(const struct llvm_form *form)
 {
-	static const char atomic[] =
-		"LDADD LDCLR LDEOR LDSET LDSMAX LDSMIN LDUMAX LDUMIN LDTADD LDTCLR LDTSET LDBF LDFADD "
-		"LDFMAX LDFMIN LDXR LDXP LDAXR LDAXP LDATXR LDTXR STXR STXP STLXR STLXP STTXR STLTXR "
-		"STBF STFADD STFMAX STFMIN CAS SWP RCW ";
-	static const char crypto[] =
-		"AES SHA1 SHA256 SHA512 SM3 SM4 EOR3 BCAX RAX1 XAR PMULLv1i64 PMULLv2i64 PMULL_2ZZZ_Q ";
-	static const char barrier[] = "DMB DSB ISB SB CLREX TSB PSB ";
+	static const char atomic[] = "LDADD LDCLR LDEOR LDSET LDSMAX LDSMIN LDUMAX LDUMIN LDTADD "
+				     "LDTCLR LDTSET LDBF LDFADD "
+				     "LDFMAX LDFMIN LDXR LDXP LDAXR LDAXP LDATXR LDTXR STXR STXP "
+				     "STLXR STLXP STTXR STLTXR "
+				     "STBF STFADD STFMAX STFMIN CAS SWP RCW";
+	static const char crypto[] = "AES SHA1 SHA256 SHA512 SM3 SM4 EOR3 BCAX RAX1 XAR PMULLv1i64 "
+				     "PMULLv2i64 PMULL_2ZZZ_Q";
+	static const char barrier[] = "DMB DSB ISB CLREX TSB PSB";
 	static const char system[] =
-		"MSR MRS SYS SVC HVC SMC BRK HLT UDF DCPS TSTART TCOMMIT TCANCEL WFET WFIT GCS ";
+		"MSR MRS SYS SVC HVC SMC BRK HLT UDF DCPS TSTART TCOMMIT TCANCEL WFET WFIT GCS";
 	const enum mc_category common = mc_common_category(form);
 	const char *name = form->name;
 
 	if (common == MC_BRANCH || common == MC_CALL || common == MC_RETURN)
 		return common;
-	if (mc_begins(name, "HINT "))
+	if (mc_begins(name, "HINT"))
 		return MC_NOP;
-	if (mc_begins(name, "PRF RPRFM "))
+	if (mc_begins(name, "PRF RPRFM"))
 		return MC_PREFETCH;
-	if (mc_begins(name, barrier))
+	if (mc_begins(name, barrier) || !strcmp(name, "SB"))
 		return MC_BARRIER;
 	if (mc_begins(name, system))
 		return MC_SYSTEM;
@@ -66,9 +67,9 @@ enum mc_category a64_categorize(const struct llvm_form *form)
 		return MC_STORE;
 	if (common != MC_INTEGER)
 		return common;
-	if (find_shape(name) || mc_has_class(form, "ZPR PPR PNR MPR DD QQ "))
+	if (find_shape(name) || mc_has_class(form, "ZPR PPR PNR MPR DD QQ"))
 		return MC_VECTOR;
-	return mc_has_class(form, "FPR V128 ") ? MC_FLOAT : MC_INTEGER;
+	return mc_has_class(form, "FPR V128") ? MC_FLOAT : MC_INTEGER;
 }
 
 /* LLVM knows several features that have the same registers: SVE's instructions are in streaming mode,
@@ -76,21 +77,21 @@ enum mc_category a64_categorize(const struct llvm_form *form)
  */
 const char *a64_extension(const struct llvm_form *form, const char *feature)
 {
-	static const char general[] = "fullfp16 fp-armv8 neon bf16 ";
+	static const char general[] = "fullfp16 fp-armv8 neon bf16";
 
-	if (mc_has_class(form, "ZPR PPR PNR ") && mc_begins(feature, general))
+	if (mc_has_class(form, "ZPR PPR PNR") && mc_begins(feature, general))
 		return "sve";
 	return !strcmp(feature, "fp-armv8") ? "fp" : NULL;
 }
 
 unsigned a64_count_flops(const struct llvm_form *form)
 {
-	static const char one[] = "FADD FSUB FMUL FNMUL FDIV FSQRT FABD FMAX FMIN FRECP FRSQRT ";
-	static const char two[] = "FMADD FMSUB FNMADD FNMSUB FMLA FMLS FRECPS FRSQRTS ";
+	static const char one[] = "FADD FSUB FMUL FNMUL FDIV FSQRT FABD FMAX FMIN FRECP FRSQRT";
+	static const char two[] = "FMADD FMSUB FNMADD FNMSUB FMLA FMLS FRECPS FRSQRTS";
 	const char *shape = find_shape(form->name);
 	unsigned lanes = 1;
 
-	if (mc_has_class(form, "ZPR "))
+	if (mc_has_class(form, "ZPR"))
 		return 0; /* the length of vectors is not known */
 	if (shape && *shape >= '1' && *shape <= '9')
 		lanes = (unsigned)strtoul(shape, NULL, 10);

@@ -8,14 +8,14 @@
 
 bool rv_is_scalar(const struct llvm_form *form)
 {
-	return !mc_has_class(form, "VR VM ");
+	return !mc_has_class(form, "VR VM");
 }
 
 enum mc_category rv_categorize(const struct llvm_form *form)
 {
-	static const char crypto[] = "AES SHA SM3 SM4 VAES VSHA VSM3 VSM4 VGHSH VGMUL ";
-	static const char system[] =
-		"ECALL EBREAK C_EBREAK CSR CBO_ WFI WRS MRET SRET MNRET DRET HLV HSV UNIMP C_UNIMP ";
+	static const char crypto[] = "AES SHA SM3 SM4 VAES VSHA VSM3 VSM4 VGHSH VGMUL";
+	static const char system[] = "ECALL EBREAK C_EBREAK CSR CBO_ WFI WRS MRET SRET MNRET DRET "
+				     "HLV HSV UNIMP C_UNIMP";
 	const enum mc_category common = mc_common_category(form);
 	const char *name = form->name;
 
@@ -23,27 +23,27 @@ enum mc_category rv_categorize(const struct llvm_form *form)
 		return common;
 	if (!strcmp(name, "C_NOP"))
 		return MC_NOP;
-	if (mc_begins(name, "PREFETCH "))
+	if (mc_begins(name, "PREFETCH"))
 		return MC_PREFETCH;
-	if (mc_begins(name, "FENCE SFENCE HFENCE SINVAL HINVAL "))
+	if (mc_begins(name, "FENCE SFENCE HFENCE SINVAL HINVAL"))
 		return MC_BARRIER;
 	if (mc_begins(name, system))
 		return MC_SYSTEM;
-	if (mc_begins(name, "AMO LR_ SC_ "))
+	if (mc_begins(name, "AMO LR_ SC_"))
 		return MC_ATOMIC;
 	if (mc_begins(name, crypto))
 		return MC_CRYPTO;
 	if (common != MC_INTEGER)
 		return common;
-	if (mc_has_class(form, "VR VM ") || mc_begins(name, "VSET "))
+	if (mc_has_class(form, "VR VM") || mc_begins(name, "VSET"))
 		return MC_VECTOR;
-	return mc_has_class(form, "FPR ") ? MC_FLOAT : MC_INTEGER;
+	return mc_has_class(form, "FPR") ? MC_FLOAT : MC_INTEGER;
 }
 
 /* The length of vectors is not known. */
 unsigned rv_count_flops(const struct llvm_form *form)
 {
-	if (mc_begins(form->name, "FMADD_ FMSUB_ FNMADD_ FNMSUB_ "))
+	if (mc_begins(form->name, "FMADD_ FMSUB_ FNMADD_ FNMSUB_"))
 		return 2;
-	return mc_begins(form->name, "FADD_ FSUB_ FMUL_ FDIV_ FSQRT_ FMAX_ FMIN_ ");
+	return mc_begins(form->name, "FADD_ FSUB_ FMUL_ FDIV_ FSQRT_ FMAX_ FMIN_");
 }
