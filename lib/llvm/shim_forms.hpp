@@ -268,15 +268,15 @@ const llvm_form *form_of(llvm_set *set, const uint8_t *code, size_t size)
 
 // ---- features ----
 
-// All features by name: with "+all", nothing else would be asked for.
+// The features of the set by name; with "+all", all of them, since nothing else would be asked for.
 std::string list_features(const llvm_set &set)
 {
+	const bool is_all = set.features == "+all";
 	std::string all;
 
-	if (set.features != "+all")
-		return set.features;
 	for (const SubtargetFeatureKV &feature : set.subtarget->getAllProcessorFeatures())
-		if (StringRef(feature.Key) != "all")
+		if (is_all ? StringRef(feature.Key) != "all"
+			   : set.subtarget->hasFeature(feature.Value))
 			all += (all.empty() ? "+" : ",+") + std::string(feature.Key);
 	return all;
 }

@@ -79,7 +79,7 @@ const char *a64_extension(const struct llvm_form *form, const char *feature)
 {
 	static const char general[] = "fullfp16 fp-armv8 neon bf16";
 
-	if (mc_has_class(form, "ZPR PPR PNR") && mc_begins(feature, general))
+	if (mc_has_class(form, "ZPR PPR PNR") && (!*feature || mc_begins(feature, general)))
 		return "sve";
 	return !strcmp(feature, "fp-armv8") ? "fp" : NULL;
 }

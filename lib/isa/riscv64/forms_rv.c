@@ -40,6 +40,12 @@ enum mc_category rv_categorize(const struct llvm_form *form)
 	return mc_has_class(form, "FPR") ? MC_FLOAT : MC_INTEGER;
 }
 
+/* LLVM 19 knows two features that each have the compressed instructions. */
+const char *rv_extension(const struct llvm_form *form, const char *feature)
+{
+	return !*feature && mc_begins(form->name, "C_") ? "zca" : NULL;
+}
+
 /* The length of vectors is not known. */
 unsigned rv_count_flops(const struct llvm_form *form)
 {

@@ -50,6 +50,7 @@ unsigned rv_relocated_bytes(unsigned type);
 void rv_relocate(uint8_t *place, unsigned type, int64_t distance);
 
 enum mc_category rv_categorize(const struct llvm_form *form);
+const char *rv_extension(const struct llvm_form *form, const char *feature);
 unsigned rv_count_flops(const struct llvm_form *form);
 bool rv_is_scalar(const struct llvm_form *form);
 

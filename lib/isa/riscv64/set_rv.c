@@ -63,6 +63,7 @@ static const struct mc_set set = {
 	.refine = rv_refine,
 	.is_padding = is_padding,
 	.categorize = rv_categorize,
+	.extension = rv_extension,
 	.count_flops = rv_count_flops,
 	.is_scalar = rv_is_scalar,
 };
