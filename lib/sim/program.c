@@ -244,6 +244,7 @@ static void add_loads(struct draft *d)
 {
 	unsigned latency = sim_draft_load_latency(d);
 
+	d->insn->loads_at_once = d->n_load > 1 && d->l->advances;
 	for (unsigned i = 0; i < d->n_load; i++) {
 		struct sim_uop *u = sim_draft_uop(d, SIM_LOAD, d->load[i]);
 
