@@ -76,13 +76,30 @@ static bool steps_pointer(const struct draft *d, unsigned k, unsigned o)
 	return writes_base;
 }
 
+/* A pointer that a store writes back is a sum of its own: it does not wait for what is stored, which
+ * LLVM's description, one time for all operands, says.
+ */
+static bool stores_beside(const struct draft *d, unsigned k, unsigned o)
+{
+	bool is_base = false;
+
+	if (!d->insn->base_change || d->insn->attributes & TACT_INSN_LOAD ||
+	    d->in[k].kind != VALUE_REG || d->out[o].kind != VALUE_REG)
+		return false;
+	for (unsigned i = 0; i < d->l->n_in; i++)
+		is_base |= d->in[i].kind == VALUE_ADDRESS && d->in[i].key == d->out[o].key;
+	return is_base;
+}
+
 static void fill_latencies(struct draft *d, const struct llvm_facts *f)
 {
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		const unsigned cycles = output_latency(d, f, o);
 
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			d->latency[k][o] = steps_pointer(d, k, o) ? 0 : (uint16_t)cycles;
+			d->latency[k][o] = steps_pointer(d, k, o) || stores_beside(d, k, o)
+						   ? 0
+						   : (uint16_t)cycles;
 	}
 	/* Such a copy is renamed and not executed. */
 	d->l->eliminated = !f->latency && !f->n_uses && d->l->n_in == 1 && d->l->n_out == 1 &&
