@@ -89,6 +89,7 @@ static int open_program(struct trace_run *run)
 	run->is_program = true;
 	run->name = slash ? slash + 1 : name;
 	program_options_apply(&run->setup->program, &opt);
+	opt.arch = run->setup->archs.arch[0];
 	code = opt.native ? CLI_GOOD : choose(run, &opt);
 	if (code)
 		return code;

@@ -270,6 +270,20 @@ const struct tact_arch *arch_llvm_find(const char *name)
 
 /* ---- lists ---- */
 
+bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code)
+{
+	struct llvm_facts *facts = malloc(sizeof(*facts));
+	bool is_known = false;
+
+	if (facts) {
+		facts->size = sizeof(*facts);
+		is_known = arch_llvm_facts(llvm, code->bytes, code->size, facts, 1) == 1 &&
+			   !facts->status;
+	}
+	free(facts);
+	return is_known;
+}
+
 bool tact_arch_llvm_cpu_at(const struct tact_isa *isa, size_t index, char *text, size_t size)
 {
 	const struct llvm_api *api;

@@ -33,6 +33,9 @@ static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *c
 	return llvm->api->facts(llvm->cpu, code, size, out, max);
 }
 
+/* Whether the CPU's model knows an instruction. */
+bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code);
+
 /* The number of a resource, from its mask. */
 static inline unsigned arch_llvm_index(uint64_t mask)
 {

@@ -247,6 +247,12 @@ struct tact_isa {
 	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
 	const char *qemu_target;
 	const char *qemu_cpu; /* for -cpu: gives the traces of a real CPU */
+	/* The same for CPUs whose model has data of the instruction `wide_example`, which others cannot
+	 * execute: C libraries choose their routines by what they find.  NULL: there are none.
+	 */
+	const char *qemu_wide_cpu;
+	const struct isa_example_code *wide_example;
+	bool repeats_strings; /* has instructions that are one loop over memory each */
 	struct isa_calls calls;
 
 	const struct isa_native *native; /* NULL: this program was compiled for another set */

@@ -134,6 +134,9 @@ static const struct isa_example_code examples[ISA_N_EXAMPLES] = {
 	[ISA_EXAMPLE_BRANCH] = {{0x6f, 0x00, 0x00, 0x00}, 4}, /* j . */
 };
 
+/* vsetvli a0, zero, e32, m1, ta, ma */
+static const struct isa_example_code wide_example = {{0x57, 0x75, 0x00, 0x0d}, 4};
+
 const struct tact_isa isa_riscv64 = {
 	.name = "riscv64",
 	.title = "RISC-V",
@@ -148,6 +151,8 @@ const struct tact_isa isa_riscv64 = {
 	.qemu = "qemu-riscv64",
 	.qemu_target = "riscv64",
 	.qemu_cpu = "rv64",
+	.qemu_wide_cpu = "rv64,v=true,vlen=128,vext_spec=v1.0",
+	.wide_example = &wide_example,
 	/* include/uapi/asm-generic/unistd.h of Linux */
 	.calls = {.mmap = 222, .munmap = 215, .mremap = 216, .execve = 221, .execveat = 281},
 	.registers = {.n = RV_N_REGS,
