@@ -29,8 +29,10 @@ int diff_code_check(const struct differ *p)
 
 static int load(struct tact_code **out, const struct differ *p, unsigned side)
 {
-	const struct tact_code_options opt = {
-		.size = sizeof(opt), .function = p->function, .is_mangled = p->setup.is_mangled};
+	const struct tact_code_options opt = {.size = sizeof(opt),
+					      .function = p->function,
+					      .is_mangled = p->setup.is_mangled,
+					      .isa = tact_arch_isa(p->setup.archs.arch[0])};
 	struct tact_diag diag = {0};
 	const int status = tact_code_load(out, p->sides[side].text, &opt, &diag);
 

@@ -157,6 +157,7 @@ int tact_code_load(struct tact_code **out, const char *path, const struct tact_c
 		return status;
 	how.syntax = wanted.syntax;
 	how.is_mangled = wanted.is_mangled;
+	how.isa = wanted.isa;
 	status = tact_input_open(&in, path, &how, diag);
 	if (status >= 0)
 		status = read_all(c, in, &wanted, diag);
