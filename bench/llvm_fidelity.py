@@ -20,7 +20,8 @@ import tempfile
 
 SETS = {  # by the first letters of llvm-mca's CPU names: triple, features that decode everything, comment
     'aarch64': ('aarch64', '+all', '#', 4),
-    'riscv64': ('riscv64', '+m,+a,+f,+d,+c,+v,+zicsr,+zifencei,+zicond,+zimop,+zcb,+zfh,+zfa,+zba,+zbb,+zbc,+zbs', '#', 2),
+    'riscv64': ('riscv64', '+m,+a,+f,+d,+c,+v,+zicsr,+zifencei,+zicond,+zimop,+zcb,+zfh,+zfa,+zba,+zbb,+zbc,+zbs,+zbkb,+zbkc,'
+                '+zbkx,+zknd,+zkne,+zknh,+zvfh,+zvbb,+zvbc,+zvkned,+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas', '#', 2),
 }
 
 
@@ -70,16 +71,28 @@ def disassemble(blocks, of, llvm):
     return text
 
 
+def vector_type(block, text, least):
+    """The last instruction of a block that sets the type of vectors: its next iteration begins with that."""
+    found = [w for w in words_of(block, least) if text[w].startswith(('vsetvli', 'vsetivli'))]
+    return [text[found[-1]]] if found else []
+
+
 def of_llvm(blocks, cpu, llvm):
     of = set_of(cpu)
     triple, features, comment, least = of
     text = disassemble(blocks, of, llvm)
     cycles = {}
+    blocks = [b for b in blocks if all(w in text for w in words_of(b, least))]
+    # llvm-mca follows the type of vectors through the whole text, and begins with none.
+    blocks.sort(key=lambda b: bool(vector_type(b, text, least)))
     for start in range(0, len(blocks), 250):
-        part = [b for b in blocks[start:start + 250] if all(w in text for w in words_of(b, least))]
+        part = blocks[start:start + 250]
         lines = []
         for i, b in enumerate(part):
-            lines += ['%s LLVM-MCA-BEGIN b%d' % (comment, i), *[text[w] for w in words_of(b, least)],
+            if i and not vector_type(b, text, least) and vector_type(part[i - 1], text, least):
+                sys.exit('blocks without a vector type after others')
+            lines += [*vector_type(b, text, least), '%s LLVM-MCA-BEGIN b%d' % (comment, i),
+                      *[text[w] for w in words_of(b, least)],
                       '%s LLVM-MCA-END b%d' % (comment, i)]
         out, err = run(['llvm-mca-%s' % llvm, '-mtriple', triple, '-mcpu', cpu, '-mattr', features, '-json',
                         '-instruction-info=0', '-resource-pressure=0'], '\n'.join(lines) + '\n')

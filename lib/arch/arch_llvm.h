@@ -26,11 +26,13 @@ struct arch_llvm {
  */
 const struct tact_arch *arch_llvm_find(const char *name);
 
-/* Fills the facts of the instructions of some code; returns how many there are, or -TACT_E_DECODE. */
+/* Fills the facts of the instructions of some code, with their settings (NULL: none); returns how many
+ * there are, or -TACT_E_DECODE.
+ */
 static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *code, size_t size,
-				  struct llvm_facts *out, size_t max)
+				  const uint16_t *settings, struct llvm_facts *out, size_t max)
 {
-	return llvm->api->facts(llvm->cpu, code, size, out, max);
+	return llvm->api->facts(llvm->cpu, code, size, settings, out, max);
 }
 
 /* Whether the CPU's model knows an instruction. */

@@ -178,7 +178,7 @@ int lower_by_facts(struct draft *d, const uint8_t *code, size_t size, struct tac
 	if (!f)
 		return -TACT_E_NOMEM;
 	d->list = none;
-	if (arch_llvm_facts(d->arch->llvm, code, size, f, 1) != 1 || f->status)
+	if (arch_llvm_facts(d->arch->llvm, code, size, &d->insn->setting, f, 1) != 1 || f->status)
 		goto out_free; /* the model does not know it */
 	d->l->known = true;
 	d->l->fused = d->l->mite = f->micro_ops ? f->micro_ops : 1;

@@ -78,6 +78,7 @@ static int add(struct tact_code *c, const struct tact_region *r)
 		.is_loop = r->is_loop,
 		.alignment = r->alignment,
 		.moving = r->moving,
+		.setting = r->setting,
 	};
 
 	p.name = keep_string(c, r->name);

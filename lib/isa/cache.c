@@ -114,6 +114,7 @@ static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t si
 		return -TACT_E_NOMEM;
 	if (cache->isa->decode(&cache->entries[cache->n_entries], code, size) < 0)
 		return -TACT_E_DECODE;
+	cache->entries[cache->n_entries].setting = cache->setting;
 	return (long)cache->n_entries++;
 }
 
@@ -140,6 +141,8 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 	}
 	load_key(key, code, layout->head);
 	((uint8_t *)key)[15] = layout->head;
+	if (cache->setting) /* sets that have one have short heads */
+		memcpy((uint8_t *)key + MAX_HEAD - 2, &cache->setting, sizeof(cache->setting));
 	if (layout->imm_is_register)
 		((uint8_t *)key)[14] = code[layout->head + layout->disp_size];
 	if (layout->imm_size == 1 && !code[layout->head + layout->disp_size])

@@ -20,6 +20,7 @@ struct isa_cache {
 	size_t n_entries, capacity;
 	struct isa_slot *slots; /* owned; n_slots is a power of two */
 	size_t n_slots, n_used;
+	uint16_t setting; /* of the instructions that are decoded next: see struct tact_insn */
 };
 
 /* What is specific to one instance. */

@@ -23,7 +23,7 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-enum { LLVM_WIRE_VERSION = 1 };
+enum { LLVM_WIRE_VERSION = 2 };
 
 /* Its only symbol: const struct llvm_api *tact_llvm_api(void). */
 #define LLVM_WIRE_SYMBOL "tact_llvm_api"
@@ -34,7 +34,13 @@ enum {
 	LLVM_MAX_ADVANCES = 192, /* of all reads of an instruction */
 	LLVM_MAX_RESOURCES = 16, /* of an instruction */
 	LLVM_MAX_KINDS = 63,	 /* resources of a CPU: bits of a mask */
+	LLVM_MAX_HINTS = 2,	 /* of an instruction */
 	LLVM_NO_REGISTER = 0xffff
+};
+
+/* What LLVM is told of the code around an instruction (its "instruments"): "RISCV-LMUL", "M2". */
+struct llvm_hint {
+	const char *kind, *value;
 };
 
 /* An instruction set, for finding it.  Registers are numbered by the caller; a name may be several
@@ -48,6 +54,10 @@ struct llvm_set_spec {
 	unsigned n_registers;
 	const char *const *flags;
 	unsigned n_flags;
+	/* Writes what to say of a setting (struct tact_insn), and returns how many there are.  NULL:
+	 * the set has no settings.
+	 */
+	unsigned (*hints)(uint16_t setting, struct llvm_hint *out);
 };
 
 struct llvm_set;
@@ -189,11 +199,11 @@ struct llvm_api {
 	int (*open_cpu)(struct llvm_cpu **out, struct llvm_set *set, const char *name,
 			struct llvm_message *why);
 	const struct llvm_cpu_info *(*cpu_info)(struct llvm_cpu *cpu);
-	/* Fills facts of the instructions of some code, at most `max`.  Returns how many, or
-	 * -TACT_E_DECODE.
+	/* Fills facts of the instructions of some code, at most `max`; `settings` are theirs, NULL
+	 * stands for none.  Returns how many, or -TACT_E_DECODE.
 	 */
-	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, size_t size, struct llvm_facts *out,
-		     size_t max);
+	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, size_t size,
+		     const uint16_t *settings, struct llvm_facts *out, size_t max);
 	/* Something that the caller keeps with a CPU; NULL at first.  `make` is called, under a lock
 	 * of its own, if it is not there, and returns it or NULL.
 	 */

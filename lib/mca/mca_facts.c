@@ -105,7 +105,9 @@ static int fill_code(struct facts_code *c, const struct tact_block *block)
 	if (tact_grow(&c->facts, &c->facts_capacity, block->n_insns, sizeof(*c->facts)) < 0 ||
 	    tact_grow(&c->insns, &c->insns_capacity, block->n_insns, sizeof(*c->insns)) < 0)
 		return -TACT_E_NOMEM;
-	n = arch_llvm_facts(llvm, block->code, block->code_size, c->facts, block->n_insns);
+	n = arch_llvm_facts(llvm, block->code, block->code_size,
+			    block->cache.isa->follow ? block->settings : NULL, c->facts,
+			    block->n_insns);
 	if (n != (int)block->n_insns)
 		return -TACT_E_DECODE;
 	for (c->n_insns = 0; c->n_insns < block->n_insns; c->n_insns++) {

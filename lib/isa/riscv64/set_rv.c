@@ -46,6 +46,7 @@ static const struct llvm_set_spec spec = {
 		    "+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas",
 	.registers = llvm_registers,
 	.n_registers = RV_N_REGS,
+	.hints = rv_hints,
 };
 
 static bool is_padding(const uint8_t *code, unsigned length)
@@ -118,6 +119,7 @@ static const struct isa_assembler assembler = {
 	.package = "llvm-22-dev",
 	.comments = "#",
 	.assemble = assemble,
+	.read_setting = rv_read_setting,
 };
 
 /* OSACA (osaca/parser/parser_RISCV.py): li a1, 111 (begin) or 222 (end), then the bytes of a nop. */
@@ -174,6 +176,7 @@ const struct tact_isa isa_riscv64 = {
 	.lay_out = lay_out,
 	.scan = scan,
 	.retarget = rv_retarget,
+	.follow = rv_follow,
 	.describe = describe,
 	.relocated_bytes = rv_relocated_bytes,
 	.relocate = rv_relocate,
