@@ -169,16 +169,30 @@ static int keep_advances(struct draft *d, const struct llvm_facts *f, struct tac
 	return 0;
 }
 
-int lower_by_facts(struct draft *d, const uint8_t *code, size_t size, struct tact_arena *arena)
+/* A prefix that is an instruction of its own for LLVM: both together are one here. */
+static void add_prefix(struct llvm_facts *f, const struct llvm_facts *prefix)
+{
+	f->micro_ops = (uint16_t)(f->micro_ops + prefix->micro_ops);
+	for (unsigned i = 0; i < prefix->n_uses && f->n_uses < LLVM_MAX_RESOURCES; i++)
+		f->use[f->n_uses++] = prefix->use[i];
+}
+
+int lower_by_facts(struct draft *d, const uint8_t *code, struct tact_arena *arena)
 {
 	static const struct arch_latency none[1] = {{.from = ARCH_OP_END}};
-	struct llvm_facts *f = malloc(sizeof(*f));
-	int status = 0;
+	const struct llvm_place place = {.setting = d->insn->setting, .length = d->insn->length};
+	struct llvm_facts *f = malloc(2 * sizeof(*f));
+	int status = 0, n;
 
 	if (!f)
 		return -TACT_E_NOMEM;
 	d->list = none;
-	if (arch_llvm_facts(d->arch->llvm, code, size, &d->insn->setting, f, 1) != 1 || f->status)
+	n = arch_llvm_facts(d->arch->llvm, code, &place, 1, f);
+	if (n == 2 && !f[0].status && !f[1].status)
+		add_prefix(&f[1], &f[0]);
+	if (n == 2)
+		f[0] = f[1];
+	if (n < 1 || f->status)
 		goto out_free; /* the model does not know it */
 	d->l->known = true;
 	d->l->fused = d->l->mite = f->micro_ops ? f->micro_ops : 1;

@@ -35,6 +35,7 @@ enum {
 	LLVM_MAX_RESOURCES = 16, /* of an instruction */
 	LLVM_MAX_KINDS = 63,	 /* resources of a CPU: bits of a mask */
 	LLVM_MAX_HINTS = 2,	 /* of an instruction */
+	LLVM_MAX_FILES = 8,	 /* register files of a CPU */
 	LLVM_NO_REGISTER = 0xffff
 };
 
@@ -100,6 +101,14 @@ struct llvm_resource {
 	bool is_group;
 };
 
+/* A register file: of the CPU's physical registers, renamed ones take some until they retire. */
+struct llvm_register_file {
+	const char *name;
+	unsigned registers;	/* 0: no limit */
+	unsigned moves;		/* eliminated in a cycle; 0: no limit */
+	bool only_zeros_moved;	/* other moves are executed */
+};
+
 struct llvm_cpu_info {
 	const char *name;
 	unsigned issue_width;
@@ -107,18 +116,29 @@ struct llvm_cpu_info {
 	unsigned reorder_buffer, retire_width; /* micro-ops; 0: none, no limit */
 	unsigned load_queue, store_queue;      /* 0: no limit */
 	unsigned load_latency, branch_penalty;
-	unsigned n_register_files; /* with limits that are not told here */
+	unsigned n_register_files; /* the first one stands for registers of no file */
+	struct llvm_register_file register_file[LLVM_MAX_FILES];
 	unsigned n_resources;
 	struct llvm_resource resource[LLVM_MAX_KINDS];
 };
 
 /* ---- what an instruction costs on a CPU, as llvm-mca sees it ---- */
 
+/* Where a register is renamed. */
+struct llvm_renaming {
+	uint16_t as; /* it, or what it is a part of and renamed with; 0: it is always renamed */
+	uint16_t cost; /* physical registers */
+	uint8_t file;
+	bool allows_moves; /* to the register: they may be eliminated */
+};
+
 struct llvm_write {
 	uint16_t reg; /* LLVM's number, for `parts` */
 	uint16_t latency;
 	uint16_t write_id; /* which read-advances count */
+	struct llvm_renaming renaming;
 	bool clears_whole; /* what it is a part of is cleared */
+	bool is_zero;	   /* it is known to be zero, without being executed */
 	uint8_t n_spread;
 	uint8_t spread[LLVM_MAX_SPREAD]; /* of the set's registers */
 };
@@ -130,6 +150,7 @@ struct llvm_advance {
 
 struct llvm_read {
 	uint16_t reg;
+	struct llvm_renaming renaming;
 	bool is_independent; /* nobody waits for it: idioms */
 	uint8_t n_spread;
 	uint16_t first_advance, n_advances; /* the first that fits counts */
@@ -142,9 +163,16 @@ struct llvm_use {
 	bool is_reserved; /* all of a group */
 };
 
+/* An instruction of the caller's. */
+struct llvm_place {
+	uint16_t setting; /* of struct tact_insn */
+	uint8_t length;
+};
+
 struct llvm_facts {
 	uint32_t size;
 	int status; /* 0, or -TACT_E_NO_DATA: LLVM's model does not know the instruction */
+	uint32_t place;
 	uint16_t micro_ops;
 	uint16_t latency; /* until it can retire */
 	bool loads, stores, load_barrier, store_barrier;
@@ -199,11 +227,12 @@ struct llvm_api {
 	int (*open_cpu)(struct llvm_cpu **out, struct llvm_set *set, const char *name,
 			struct llvm_message *why);
 	const struct llvm_cpu_info *(*cpu_info)(struct llvm_cpu *cpu);
-	/* Fills facts of the instructions of some code, at most `max`; `settings` are theirs, NULL
-	 * stands for none.  Returns how many, or -TACT_E_DECODE.
+	/* Fills facts of n instructions that follow each other from `code` on, in order.  What is one
+	 * instruction for the caller may be two for LLVM (a lock prefix), at most twice n in all.
+	 * Returns how many, or -TACT_E_LIMIT if there are more.
 	 */
-	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, size_t size,
-		     const uint16_t *settings, struct llvm_facts *out, size_t max);
+	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, const struct llvm_place *places,
+		     size_t n, struct llvm_facts *out);
 	/* Something that the caller keeps with a CPU; NULL at first.  `make` is called, under a lock
 	 * of its own, if it is not there, and returns it or NULL.
 	 */

@@ -67,6 +67,26 @@ void spread_registers(llvm_set &set, const llvm_set_spec &spec)
 				set.bits[r], (uint16_t)registers.getRegClass(c).getSizeInBits());
 }
 
+// Of two encodings of the same (x86's XOR32rr_REV), models know more about the one that assemblers choose.
+void find_usual(llvm_set &set)
+{
+	static const char suffix[] = "_REV";
+	std::map<std::string, uint16_t> numbers;
+	const unsigned n = set.infos->getNumOpcodes();
+
+	for (unsigned i = 0; i < n; i++)
+		numbers[set.infos->getName(i).str()] = (uint16_t)i;
+	set.usual.resize(n);
+	for (unsigned i = 0; i < n; i++) {
+		const StringRef name = set.infos->getName(i);
+		const auto found = name.ends_with(suffix)
+					   ? numbers.find(name.drop_back(strlen(suffix)).str())
+					   : numbers.end();
+
+		set.usual[i] = found != numbers.end() ? found->second : (uint16_t)i;
+	}
+}
+
 int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
 {
 	static std::once_flag once;
@@ -102,6 +122,7 @@ int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
 		return fail(why, TACT_E_NO_TOOL, "LLVM has no decoder for " + set.triple);
 	set.printer->setPrintBranchImmAsAddress(true);
 	spread_registers(set, spec);
+	find_usual(set);
 	FeatureBitset other; // CPUs of the set's form of 32 bits
 	for (const SubtargetFeatureKV &feature : set.subtarget->getAllProcessorFeatures())
 		if (StringRef(feature.Key) == "32bit")

@@ -196,6 +196,7 @@ struct llvm_set {
 	std::unique_ptr<MCInstPrinter> printer;
 	std::vector<std::vector<uint8_t>> spread; // by LLVM's register: those of the set
 	std::vector<uint16_t> bits;		  // by LLVM's register
+	std::vector<uint16_t> usual; // by opcode: another encoding of it, which assemblers choose
 	unsigned (*hints)(uint16_t setting, llvm_hint *out);
 	std::vector<const SubtargetSubTypeKV *> cpus;
 	std::vector<std::unique_ptr<llvm_cpu>> opened;
@@ -210,6 +211,7 @@ struct llvm_cpu {
 	std::unique_ptr<mca::InstrPostProcess> post;
 	std::unique_ptr<mca::InstrBuilder> builder;
 	std::map<uint16_t, std::vector<mca::UniqueInstrument>> hints; // by setting
+	std::vector<llvm_renaming> renaming;			      // by LLVM's register
 	llvm_cpu_info info;
 	void *attachment;
 };
@@ -226,8 +228,7 @@ bool is_same_model(llvm_set *set, const char *a, const char *b);
 int open_cpu(llvm_cpu **out, llvm_set *set, const char *name, llvm_message *why);
 const llvm_cpu_info *cpu_info(llvm_cpu *cpu);
 void *attachment(llvm_cpu *cpu, void *(*make)(void *arg), void *arg);
-int facts(llvm_cpu *cpu, const uint8_t *code, size_t size, const uint16_t *settings,
-	  llvm_facts *out, size_t max);
+int facts(llvm_cpu *cpu, const uint8_t *code, const llvm_place *places, size_t n, llvm_facts *out);
 
 } // namespace shim
 

@@ -61,7 +61,8 @@ int fill_info(llvm_cpu &cpu, llvm_message *why)
 		info.retire_width = extra.MaxRetirePerCycle;
 		info.load_queue = queue_size(model, extra.LoadQueueID);
 		info.store_queue = queue_size(model, extra.StoreQueueID);
-		info.n_register_files = extra.NumRegisterFiles ? extra.NumRegisterFiles - 1 : 0;
+		if (extra.NumRegisterFiles > LLVM_MAX_FILES)
+			return fail(why, TACT_E_LIMIT, "more register files than are followed");
 	}
 	info.n_resources = n_kinds - 1;
 	for (unsigned i = 1; i < n_kinds; i++) {
@@ -71,6 +72,52 @@ int fill_info(llvm_cpu &cpu, llvm_message *why)
 					(masks[i] & (masks[i] - 1)) != 0};
 	}
 	return 0;
+}
+
+// Notes where the registers of a class are renamed, and with them their parts, unless these have a place
+// of their own or are parts of a smaller register that has one.
+void rename_class(llvm_cpu &cpu, uint8_t file, const MCRegisterCostEntry &entry)
+{
+	const MCRegisterInfo &registers = *cpu.set->registers;
+
+	for (MCPhysReg reg : registers.getRegClass(entry.RegisterClassID)) {
+		cpu.renaming[reg] = {reg, (uint16_t)entry.Cost, file, entry.AllowMoveElimination};
+		for (MCPhysReg part : registers.subregs(reg)) {
+			llvm_renaming &to = cpu.renaming[part];
+
+			if (to.file || (to.as && !registers.isSuperRegister(part, to.as)))
+				continue;
+			to.as = reg;
+			to.cost = (uint16_t)entry.Cost;
+			to.file = file;
+		}
+	}
+}
+
+void fill_files(llvm_cpu &cpu)
+{
+	const MCSchedModel &model = cpu.subtarget->getSchedModel();
+	llvm_cpu_info &info = cpu.info;
+
+	cpu.renaming.assign(cpu.set->registers->getNumRegs(), {0, 1, 0, false});
+	info.n_register_files = 1;
+	if (!model.hasExtraProcessorInfo())
+		return;
+	const MCExtraProcessorInfo &extra = model.getExtraProcessorInfo();
+	for (unsigned i = 1; i < extra.NumRegisterFiles; i++) {
+		const MCRegisterFileDesc &file = extra.RegisterFiles[i];
+
+		info.register_file[i] = {file.Name, file.NumPhysRegs,
+					 file.MaxMovesEliminatedPerCycle,
+					 file.AllowZeroMoveEliminationOnly};
+		info.n_register_files = i + 1;
+		for (unsigned k = 0; k < file.NumRegisterCostEntries; k++)
+			rename_class(cpu, (uint8_t)i,
+				     extra.RegisterCostTable[file.RegisterCostEntryIdx + k]);
+	}
+	// Whether moves are eliminated is told by what a register is renamed as.
+	for (llvm_renaming &r : cpu.renaming)
+		r.allows_moves = r.as && cpu.renaming[r.as].allows_moves;
 }
 
 int make_cpu(llvm_cpu &cpu, llvm_message *why)
@@ -90,7 +137,11 @@ int make_cpu(llvm_cpu &cpu, llvm_message *why)
 	cpu.builder =
 		std::make_unique<mca::InstrBuilder>(*cpu.subtarget, *set.infos, *set.registers,
 						    cpu.analysis.get(), *cpu.instruments, 100);
-	return fill_info(cpu, why);
+	const int status = fill_info(cpu, why);
+
+	if (status >= 0)
+		fill_files(cpu);
+	return status;
 }
 
 int open_cpu(llvm_cpu **out, llvm_set *set, const char *name, llvm_message *why)
@@ -158,6 +209,7 @@ bool fill_reads(const llvm_cpu &cpu, const mca::Instruction &inst, llvm_facts &o
 		llvm_read &read = out.read[out.n_reads++];
 
 		read.reg = (uint16_t)number_of(from.getRegisterID());
+		read.renaming = cpu.renaming[read.reg];
 		read.is_independent = from.isIndependentFromDef();
 		read.n_spread = copy_spread(*cpu.set, read.reg, read.spread);
 		read.first_advance = out.n_advances;
@@ -184,6 +236,8 @@ bool fill_writes(const llvm_cpu &cpu, const mca::Instruction &inst, llvm_facts &
 		write.reg = (uint16_t)number_of(from.getRegisterID());
 		write.latency = clamp(from.getLatency());
 		write.write_id = (uint16_t)from.getWriteResourceID();
+		write.renaming = cpu.renaming[write.reg];
+		write.is_zero = from.isWriteZero();
 		write.clears_whole = from.clearsSuperRegisters();
 		write.n_spread = copy_spread(*cpu.set, write.reg, write.spread);
 	}
@@ -220,8 +274,9 @@ SmallVector<mca::Instrument *> hints_of(llvm_cpu &cpu, uint16_t setting)
 	return list;
 }
 
-int fill_facts(llvm_cpu &cpu, const MCInst &inst, uint16_t setting, llvm_facts &out)
+int fill_facts(llvm_cpu &cpu, MCInst &inst, uint16_t setting, llvm_facts &out)
 {
+	inst.setOpcode(cpu.set->usual[inst.getOpcode()]);
 	auto built = cpu.builder->createInstruction(inst, hints_of(cpu, setting));
 
 	if (!built) {
@@ -252,30 +307,45 @@ int fill_facts(llvm_cpu &cpu, const MCInst &inst, uint16_t setting, llvm_facts &
 	return 0;
 }
 
-int facts(llvm_cpu *cpu, const uint8_t *code, size_t size, const uint16_t *settings,
-	  llvm_facts *out, size_t max)
+// Fills facts of an instruction of the caller's; of bytes that LLVM does not know, none.
+size_t fill_place(llvm_cpu &cpu, const uint8_t *code, const llvm_place &place, uint32_t number,
+		  llvm_facts *out, size_t room)
+{
+	uint64_t length = 0;
+	size_t n = 0;
+
+	for (size_t at = 0; at < place.length && n < room; at += length, n++) {
+		MCInst inst;
+
+		out[n] = {};
+		out[n].size = sizeof(*out);
+		out[n].place = number;
+		if (!read_inst(*cpu.set, inst, length, code + at, place.length - at, 0)) {
+			out[n].status = -(int)TACT_E_NO_DATA;
+			return n + 1;
+		}
+		out[n].status = fill_facts(cpu, inst, place.setting, out[n]);
+	}
+	return n;
+}
+
+int facts(llvm_cpu *cpu, const uint8_t *code, const llvm_place *places, size_t n, llvm_facts *out)
 {
 	return guarded(nullptr, TACT_E_DECODE, [&] {
-		size_t n = 0;
+		size_t filled = 0;
 
 		// LLVM remembers what an opcode reads from its first instruction, which may name the
 		// zero register where others do not: as llvm-mca, each region begins anew.
 		cpu->builder->clear();
 		cpu->post->resetState();
-		for (size_t at = 0; at < size && n < max; n++) {
-			uint64_t length = 0;
-			MCInst inst;
-
-			if (!read_inst(*cpu->set, inst, length, code + at, size - at, 0))
-				return -(int)TACT_E_DECODE;
-			out[n] = {};
-			out[n].size = sizeof(*out);
-			out[n].status = fill_facts(*cpu, inst, settings ? settings[n] : 0, out[n]);
-			at += length;
+		for (size_t i = 0; i < n; code += places[i++].length) {
+			if (filled == 2 * n)
+				return -(int)TACT_E_LIMIT;
+			filled += fill_place(*cpu, code, places[i], (uint32_t)i, out + filled,
+					     2 * n - filled);
 		}
-		return (int)n;
+		return (int)filled;
 	});
 }
-
 
 } // namespace shim
