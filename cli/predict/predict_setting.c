@@ -2,6 +2,8 @@
  *
  * What comments of the text set that costs depend on, and what is not known of it.
  */
+#include <stdio.h>
+
 #include "common/cli.h"
 #include "predictor.h"
 
@@ -21,9 +23,34 @@ int predict_set_settings(struct predict_worker *w)
 	return status;
 }
 
+/* Code that the CPU cannot execute is predicted nevertheless. */
+static void remark_foreign(struct predict_worker *w)
+{
+	const size_t n = tact_block_length(w->block);
+	size_t found = 0, first = 0, size;
+	const uint8_t *code = tact_block_code(w->block, &size);
+	char text[128];
+
+	for (size_t i = n; i-- > 0;)
+		if (tact_block_is_foreign(w->block, i)) {
+			first = tact_block_offset(w->block, i);
+			found++;
+		}
+	if (!found)
+		return;
+	if (tact_isa_format(tact_arch_isa(w->arch), code + first, size - first, 0, text,
+			    sizeof(text)) < 0)
+		snprintf(text, sizeof(text), "at byte %zu", first);
+	predict_remark(w, "extension-missing",
+		       "%s has no such instruction, by LLVM's list of its extensions (%zu): %s",
+		       tact_arch_name(w->arch), found, text);
+}
+
 void predict_remark_settings(struct predict_worker *w)
 {
 	const size_t n = tact_block_unset(w->block);
+
+	remark_foreign(w);
 
 	if (n)
 		predict_remark(w, "setting-unknown",

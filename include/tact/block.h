@@ -203,6 +203,11 @@ int tact_block_set_setting(struct tact_block *block, size_t i, uint16_t setting)
  */
 size_t tact_block_unset(const struct tact_block *block);
 
+/* Tells whether the CPU lacks the extension that instruction i belongs to, as LLVM knows it; its costs
+ * are then those that LLVM's model has nevertheless.  false for CPUs that are not LLVM's.
+ */
+bool tact_block_is_foreign(const struct tact_block *block, size_t i);
+
 /* ---- what is in it ---- */
 
 /* Returns the microarchitecture that the block is bound to.  NULL gives NULL. */

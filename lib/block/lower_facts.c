@@ -192,6 +192,7 @@ int lower_by_facts(struct draft *d, const uint8_t *code, struct tact_arena *aren
 		add_prefix(&f[1], &f[0]);
 	if (n == 2)
 		f[0] = f[1];
+	d->l->foreign = n > 0 && f->is_foreign;
 	if (n < 1 || f->status)
 		goto out_free; /* the model does not know it */
 	d->l->known = true;

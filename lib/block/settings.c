@@ -103,6 +103,11 @@ int tact_block_set_setting(struct tact_block *block, size_t i, uint16_t setting)
 	return block_set_again(block);
 }
 
+bool tact_block_is_foreign(const struct tact_block *block, size_t i)
+{
+	return block && i < block->n_insns && block->insns[i].lowered->foreign;
+}
+
 size_t tact_block_unset(const struct tact_block *block)
 {
 	return block && block->n_insns && block->cache.isa->follow ? block->n_unset : 0;

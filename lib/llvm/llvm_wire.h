@@ -178,6 +178,7 @@ struct llvm_facts {
 	bool loads, stores, load_barrier, store_barrier;
 	bool begins_group, ends_group, retires_early, is_call;
 	bool must_issue, has_overlapping_groups, is_move;
+	bool is_foreign; /* the CPU lacks the extension that has it */
 	uint64_t buffers, groups; /* masks of resources */
 	uint8_t n_reads, n_writes, n_uses;
 	uint16_t n_advances;

@@ -87,6 +87,22 @@ void find_usual(llvm_set &set)
 	}
 }
 
+// LLVM says on stderr which features it does not know: leaves these out.
+std::string known_features(const MCSubtargetInfo &subtarget, StringRef wanted)
+{
+	std::string known;
+
+	while (!wanted.empty()) {
+		const auto parts = wanted.split(',');
+
+		for (const SubtargetFeatureKV &feature : subtarget.getAllProcessorFeatures())
+			if (parts.first.drop_front() == feature.Key)
+				known += (known.empty() ? "" : ",") + parts.first.str();
+		wanted = parts.second;
+	}
+	return known;
+}
+
 int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
 {
 	static std::once_flag once;
@@ -109,8 +125,10 @@ int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
 	set.syntax.reset(
 		set.target->createMCAsmInfo(*set.registers, TRIPLE(set.triple), set.options));
 	set.infos.reset(set.target->createMCInstrInfo());
+	set.subtarget.reset(set.target->createMCSubtargetInfo(TRIPLE(set.triple), "", ""));
+	set.known_features = known_features(*set.subtarget, set.features);
 	set.subtarget.reset(
-		set.target->createMCSubtargetInfo(TRIPLE(set.triple), "", set.features));
+		set.target->createMCSubtargetInfo(TRIPLE(set.triple), "", set.known_features));
 	set.analysis.reset(set.target->createMCInstrAnalysis(set.infos.get()));
 	set.context = std::make_unique<MCContext>(Triple(set.triple), set.syntax.get(),
 						  set.registers.get(), set.subtarget.get());

@@ -183,7 +183,7 @@ class quiet_analysis : public MCInstrAnalysis
 } // namespace shim
 
 struct llvm_set {
-	std::string triple, features;
+	std::string triple, features, known_features;
 	const Target *target;
 	MCTargetOptions options;
 	std::unique_ptr<MCRegisterInfo> registers;
@@ -211,6 +211,7 @@ struct llvm_cpu {
 	std::unique_ptr<mca::InstrPostProcess> post;
 	std::unique_ptr<mca::InstrBuilder> builder;
 	std::map<uint16_t, std::vector<mca::UniqueInstrument>> hints; // by setting
+	std::unique_ptr<MCDisassembler> disassembler; // of what the CPU has
 	std::vector<llvm_renaming> renaming;			      // by LLVM's register
 	llvm_cpu_info info;
 	void *attachment;

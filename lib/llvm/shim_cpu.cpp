@@ -126,6 +126,7 @@ int make_cpu(llvm_cpu &cpu, llvm_message *why)
 
 	cpu.subtarget.reset(set.target->createMCSubtargetInfo(
 		TRIPLE(set.triple), find_cpu(&set, cpu.name.c_str())->Key, ""));
+	cpu.disassembler.reset(set.target->createMCDisassembler(*cpu.subtarget, *set.context));
 	cpu.analysis = std::make_unique<quiet_analysis>(set.infos.get(), *set.analysis);
 	cpu.instruments.reset(set.target->createInstrumentManager(*cpu.subtarget, *set.infos));
 	if (!cpu.instruments)
@@ -307,6 +308,15 @@ int fill_facts(llvm_cpu &cpu, MCInst &inst, uint16_t setting, llvm_facts &out)
 	return 0;
 }
 
+bool is_foreign(const llvm_cpu &cpu, const uint8_t *code, size_t size)
+{
+	uint64_t length = 0;
+	MCInst inst;
+
+	return cpu.disassembler->getInstruction(inst, length, ArrayRef<uint8_t>(code, size), 0,
+						nulls()) != MCDisassembler::Success;
+}
+
 // Fills facts of an instruction of the caller's; of bytes that LLVM does not know, none.
 size_t fill_place(llvm_cpu &cpu, const uint8_t *code, const llvm_place &place, uint32_t number,
 		  llvm_facts *out, size_t room)
@@ -325,6 +335,7 @@ size_t fill_place(llvm_cpu &cpu, const uint8_t *code, const llvm_place &place, u
 			return n + 1;
 		}
 		out[n].status = fill_facts(cpu, inst, place.setting, out[n]);
+		out[n].is_foreign = is_foreign(cpu, code + at, place.length - at);
 	}
 	return n;
 }
