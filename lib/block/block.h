@@ -57,7 +57,7 @@ struct block_lowered {
 	int16_t pointer_change;
 	uint32_t attributes;
 	bool known, eliminated, complex_decoder, idiom, is_nop;
-	bool foreign; /* LLVM's CPU lacks the extension that has it */
+	bool foreign;	/* LLVM's CPU lacks the extension that has it */
 	bool fuses_nop; /* a nop that may share a slot: none with a displacement of 32 bits */
 	uint8_t simple_beside;
 	uint8_t constants;    /* that it takes along in the DSB; one of 64 bits counts twice */

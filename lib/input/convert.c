@@ -62,11 +62,12 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 					  "registers and memory do not change a prediction",
 					  source->n_ignored[ASM_EXEGESIS]);
 	if (status >= 0 && source->n_ignored[ASM_SETTING])
-		status = tact_remarks_add(in->general, "annotations-ignored",
-					  "LLVM-MCA-RISCV annotations ignored (%zu): they are LMUL M1 to "
-					  "M8 or MF2 to MF8 and SEW E8 to E64, and have no effect in "
-					  "macros",
-					  source->n_ignored[ASM_SETTING]);
+		status = tact_remarks_add(
+			in->general, "annotations-ignored",
+			"LLVM-MCA-RISCV annotations ignored (%zu): they are LMUL M1 to "
+			"M8 or MF2 to MF8 and SEW E8 to E64, and have no effect in "
+			"macros",
+			source->n_ignored[ASM_SETTING]);
 	if (status >= 0 && source->program)
 		status = tact_remarks_add(in->general, "other-assembler",
 					  "assembled by %s: %s does not know an instruction in it",

@@ -392,7 +392,8 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	if (t.status >= 0 && !t.is_path)
 		t.status = input_take_settings(in, r->range, 0);
 	if (t.status >= 0 && in->isa->follow)
-		t.status = input_setting_at(in, r->range.section, t.begin, region, &region->setting);
+		t.status =
+			input_setting_at(in, r->range.section, t.begin, region, &region->setting);
 	if (t.status < 0)
 		return t.status;
 	region->settings = in->set;

@@ -104,9 +104,9 @@ struct llvm_resource {
 /* A register file: of the CPU's physical registers, renamed ones take some until they retire. */
 struct llvm_register_file {
 	const char *name;
-	unsigned registers;	/* 0: no limit */
-	unsigned moves;		/* eliminated in a cycle; 0: no limit */
-	bool only_zeros_moved;	/* other moves are executed */
+	unsigned registers;    /* 0: no limit */
+	unsigned moves;	       /* eliminated in a cycle; 0: no limit */
+	bool only_zeros_moved; /* other moves are executed */
 };
 
 struct llvm_cpu_info {
@@ -126,7 +126,7 @@ struct llvm_cpu_info {
 
 /* Where a register is renamed. */
 struct llvm_renaming {
-	uint16_t as; /* it, or what it is a part of and renamed with; 0: it is always renamed */
+	uint16_t as;   /* it, or what it is a part of and renamed with; 0: it is always renamed */
 	uint16_t cost; /* physical registers */
 	uint8_t file;
 	bool allows_moves; /* to the register: they may be eliminated */
@@ -178,7 +178,7 @@ struct llvm_facts {
 	bool loads, stores, load_barrier, store_barrier;
 	bool begins_group, ends_group, retires_early, is_call;
 	bool must_issue, has_overlapping_groups, is_move;
-	bool is_foreign; /* the CPU lacks the extension that has it */
+	bool is_foreign;	  /* the CPU lacks the extension that has it */
 	uint64_t buffers, groups; /* masks of resources */
 	uint8_t n_reads, n_writes, n_uses;
 	uint16_t n_advances;

@@ -24,7 +24,6 @@ int fail(llvm_message *why, int status, const std::string &text, uint64_t line)
 	return -status;
 }
 
-
 // Never destroyed: what callers keep with a CPU is reached through it, and other threads may still ask
 // while the process exits.
 std::vector<std::unique_ptr<llvm_set>> &sets = *new std::vector<std::unique_ptr<llvm_set>>;
@@ -358,8 +357,8 @@ int assemble(llvm_set *set, const char *text, size_t text_size, uint8_t **out, s
 		// A line table of the text itself, unless it brings one.
 		context.setGenDwarfForAssembly(true);
 		context.setDwarfVersion(5);
-		std::unique_ptr<MCSubtargetInfo> subtarget(
-			set->target->createMCSubtargetInfo(TRIPLE(set->triple), "", set->features));
+		std::unique_ptr<MCSubtargetInfo> subtarget(set->target->createMCSubtargetInfo(
+			TRIPLE(set->triple), "", set->known_features));
 		std::unique_ptr<MCAsmBackend> backend(
 			set->target->createMCAsmBackend(*subtarget, *set->registers, set->options));
 		std::unique_ptr<MCCodeEmitter> emitter(
@@ -421,4 +420,3 @@ extern "C" __attribute__((visibility("default"))) const llvm_api *tact_llvm_api(
 {
 	return &shim::api;
 }
-

@@ -211,7 +211,7 @@ struct llvm_cpu {
 	std::unique_ptr<mca::InstrPostProcess> post;
 	std::unique_ptr<mca::InstrBuilder> builder;
 	std::map<uint16_t, std::vector<mca::UniqueInstrument>> hints; // by setting
-	std::unique_ptr<MCDisassembler> disassembler; // of what the CPU has
+	std::unique_ptr<MCDisassembler> disassembler;		      // of what the CPU has
 	std::vector<llvm_renaming> renaming;			      // by LLVM's register
 	llvm_cpu_info info;
 	void *attachment;

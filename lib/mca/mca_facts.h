@@ -57,7 +57,7 @@ struct facts_code {
 	struct facts_whole {
 		uint32_t first_key;
 		uint16_t n_keys; /* 0: not asked for */
-	} *wholes;
+	} * wholes;
 	size_t n_wholes, wholes_capacity;
 	size_t facts_capacity, insns_capacity, reads_capacity, writes_capacity, keys_capacity;
 	unsigned key_limit; /* all keys are below */
@@ -145,7 +145,7 @@ struct facts_files {
 	struct facts_name {
 		uint16_t same_as;
 		bool is_zero;
-	} *names;
+	} * names;
 	size_t names_capacity;
 };
 

@@ -47,8 +47,7 @@ bool files_have_room(const struct facts_machine *m, const struct facts_insn *ins
 
 static bool takes_any(const struct llvm_write *w)
 {
-	return !w->is_zero &&
-	       !(w->renaming.as && w->renaming.as != w->reg && !w->clears_whole);
+	return !w->is_zero && !(w->renaming.as && w->renaming.as != w->reg && !w->clears_whole);
 }
 
 static void count(struct facts_machine *m, const struct facts_flight *f, unsigned sign)
@@ -103,8 +102,7 @@ static bool can_eliminate(const struct facts_machine *m, const struct llvm_read 
 		return false;
 	if (to->renaming.as && to->renaming.as != to->reg && !to->clears_whole)
 		return false;
-	return !m->info->register_file[file].only_zeros_moved ||
-	       m->files.names[from->reg].is_zero;
+	return !m->info->register_file[file].only_zeros_moved || m->files.names[from->reg].is_zero;
 }
 
 static void make_same(struct facts_machine *m, const struct llvm_read *from,

@@ -16,8 +16,8 @@ static void set_ready(struct facts_flight *f, int32_t cycle)
 }
 
 /* Waits until a write of `producer` is issued. */
-static void wait_for(struct facts_machine *m, struct facts_flight *f,
-		     struct facts_flight *producer, uint32_t write, int advance)
+static void wait_for(struct facts_machine *m, struct facts_flight *f, struct facts_flight *producer,
+		     uint32_t write, int advance)
 {
 	uint32_t link = m->free_link;
 
@@ -298,9 +298,8 @@ static bool can_dispatch(const struct facts_machine *m, const struct facts_insn 
 
 	return m->entries && needed <= m->entries &&
 	       (!facts->begins_group || m->entries == width) &&
-	       m->free_entries >= (entries ? entries : 1) &&
-	       files_have_room(m, insn) && units_have_room(&m->units, facts->buffers) &&
-	       order_has_room(&m->order, facts) &&
+	       m->free_entries >= (entries ? entries : 1) && files_have_room(m, insn) &&
+	       units_have_room(&m->units, facts->buffers) && order_has_room(&m->order, facts) &&
 	       m->tail - m->head < FACTS_FLIGHTS / 2;
 }
 

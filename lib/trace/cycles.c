@@ -229,10 +229,9 @@ static uint16_t setting_before(const struct tact_cycles *c)
 {
 	const struct tact_trace_block *b = c->previous;
 
-	return b && c->arch->isa->follow
-		       ? c->arch->isa->follow(c->codes[b->number].setting, b->code, b->code_size,
-					      NULL, 0)
-		       : 0;
+	return b && c->arch->isa->follow ? c->arch->isa->follow(c->codes[b->number].setting,
+								b->code, b->code_size, NULL, 0)
+					 : 0;
 }
 
 static int add_code(struct tact_cycles *c, const struct tact_trace_block *b,

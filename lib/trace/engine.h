@@ -185,8 +185,8 @@ struct tact_cycles {
 	struct strata *strata;	       /* owned; likewise */
 	size_t n_codes, code_capacity, strata_capacity;
 	const struct tact_trace_block *previous; /* that was executed last; NULL: none */
-	size_t n_added;			/* that the pipelines hold */
-	struct engine_thread **threads; /* owned */
+	size_t n_added;				 /* that the pipelines hold */
+	struct engine_thread **threads;		 /* owned */
 	size_t n_threads, thread_capacity;
 	struct engine_thread *last; /* of the last event */
 	struct memo memo;
