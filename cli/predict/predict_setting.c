@@ -26,18 +26,15 @@ int predict_set_settings(struct predict_worker *w)
 /* Code that the CPU cannot execute is predicted nevertheless. */
 static void remark_foreign(struct predict_worker *w)
 {
-	const size_t n = tact_block_length(w->block);
-	size_t found = 0, first = 0, size;
-	const uint8_t *code = tact_block_code(w->block, &size);
+	size_t first = 0, size;
+	const size_t found = tact_block_foreign(w->block, &first);
+	const uint8_t *code;
 	char text[128];
 
-	for (size_t i = n; i-- > 0;)
-		if (tact_block_is_foreign(w->block, i)) {
-			first = tact_block_offset(w->block, i);
-			found++;
-		}
 	if (!found)
 		return;
+	first = tact_block_offset(w->block, first);
+	code = tact_block_code(w->block, &size);
 	if (tact_isa_format(tact_arch_isa(w->arch), code + first, size - first, 0, text,
 			    sizeof(text)) < 0)
 		snprintf(text, sizeof(text), "at byte %zu", first);

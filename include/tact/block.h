@@ -203,10 +203,11 @@ int tact_block_set_setting(struct tact_block *block, size_t i, uint16_t setting)
  */
 size_t tact_block_unset(const struct tact_block *block);
 
-/* Tells whether the CPU lacks the extension that instruction i belongs to, as LLVM knows it; its costs
- * are then those that LLVM's model has nevertheless.  false for CPUs that are not LLVM's.
+/* Returns how many instructions are of an extension that the CPU lacks, as LLVM knows it, and stores
+ * the first of them in *first unless that is NULL or there is none.  Their costs are those that LLVM's
+ * model has nevertheless.  0 for NULL, and for CPUs that are not LLVM's.
  */
-bool tact_block_is_foreign(const struct tact_block *block, size_t i);
+size_t tact_block_foreign(const struct tact_block *block, size_t *first);
 
 /* ---- what is in it ---- */
 

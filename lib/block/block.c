@@ -138,10 +138,13 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 						      block->code_size - offset);
 			at = 0;
 		}
-		if (has_settings)
-			block->cache.setting = block->settings[block->n_insns];
-		entry = isa_cache_decode(&block->cache, &layouts[at], block->code + offset,
-					 block->code_size - offset, &bi->constants);
+		entry = has_settings ? isa_cache_decode_set(
+					       &block->cache, &layouts[at], block->code + offset,
+					       block->code_size - offset,
+					       block->settings[block->n_insns], &bi->constants)
+				     : isa_cache_decode(&block->cache, &layouts[at],
+							block->code + offset,
+							block->code_size - offset, &bi->constants);
 		if (entry == -TACT_E_NOMEM)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		if (entry < 0)

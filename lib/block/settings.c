@@ -64,9 +64,8 @@ static int decode_again(struct tact_block *block)
 		if (block->cache.entries[bi->entry].setting == block->settings[i])
 			continue;
 		block->cache.isa->lay_out(&layout, 1, code, size);
-		block->cache.setting = block->settings[i];
-		entry = isa_cache_decode(&block->cache, &layout, code, size, &bi->constants);
-		block->cache.setting = 0;
+		entry = isa_cache_decode_set(&block->cache, &layout, code, size, block->settings[i],
+					     &bi->constants);
 		if (entry < 0)
 			return (int)entry;
 		bi->entry = (uint32_t)entry;
@@ -103,9 +102,19 @@ int tact_block_set_setting(struct tact_block *block, size_t i, uint16_t setting)
 	return block_set_again(block);
 }
 
-bool tact_block_is_foreign(const struct tact_block *block, size_t i)
+size_t tact_block_foreign(const struct tact_block *block, size_t *first)
 {
-	return block && i < block->n_insns && block->insns[i].lowered->foreign;
+	size_t n = 0;
+
+	if (!block || !block->arch->llvm)
+		return 0;
+	for (size_t i = block->n_insns; i-- > 0;)
+		if (block->insns[i].lowered->foreign) {
+			n++;
+			if (first)
+				*first = i;
+		}
+	return n;
 }
 
 size_t tact_block_unset(const struct tact_block *block)

@@ -20,7 +20,6 @@ struct isa_cache {
 	size_t n_entries, capacity;
 	struct isa_slot *slots; /* owned; n_slots is a power of two */
 	size_t n_slots, n_used;
-	uint16_t setting; /* of the instructions that are decoded next: see struct tact_insn */
 };
 
 /* What is specific to one instance. */
@@ -42,5 +41,10 @@ void isa_cache_flush(struct isa_cache *cache);
  */
 long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
 		      size_t size, struct isa_instance *instance);
+
+/* The same with a setting (struct tact_insn), which is a part of what is remembered. */
+long isa_cache_decode_set(struct isa_cache *cache, const struct isa_layout *layout,
+			  const uint8_t *code, size_t size, uint16_t setting,
+			  struct isa_instance *instance);
 
 #endif /* TACT_ISA_CACHE_H */

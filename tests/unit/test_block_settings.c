@@ -43,11 +43,11 @@ static void it_is_known_or_not(void **state)
 {
 	struct tact_block *block = load(&add, 1, 0);
 	struct tact_block_options opt = {.size = sizeof(opt), .setting = M1 | E8};
+	size_t first = 9;
 
 	(void)state;
 	assert_int_equal(tact_block_unset(block), 1);
-	assert_false(tact_block_is_foreign(block, 0));
-	assert_false(tact_block_is_foreign(block, 1));
+	assert_int_equal(tact_block_foreign(block, NULL), 0);
 	assert_int_equal(tact_block_rebind(block, NULL, &opt), 0);
 	assert_int_equal(tact_block_unset(block), 0);
 	assert_int_equal(block->insns[0].insn->setting, M1 | E8);
@@ -56,7 +56,13 @@ static void it_is_known_or_not(void **state)
 	assert_int_equal(block->insns[0].insn->setting, M8 | E8);
 	tact_block_destroy(block);
 	assert_int_equal(tact_block_unset(NULL), 0);
-	assert_false(tact_block_is_foreign(NULL, 0));
+	assert_int_equal(tact_block_foreign(NULL, NULL), 0);
+	assert_int_equal(tact_block_create(&block, tact_arch_find("sifive-u74"), NULL, NULL), 0);
+	assert_int_equal(
+		tact_block_load(block, (const uint8_t *)"\x05\x05\x57\x04\xa4\x02", 6, NULL), 0);
+	assert_int_equal(tact_block_foreign(block, &first), 1);
+	assert_int_equal(first, 1);
+	tact_block_destroy(block);
 }
 
 /* What comes before the first that sets it has that of the iteration before, unless the code before the
