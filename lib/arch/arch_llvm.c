@@ -273,12 +273,13 @@ const struct tact_arch *arch_llvm_find(const char *name)
 
 bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code)
 {
-	struct llvm_facts *facts = malloc(sizeof(*facts));
+	const struct llvm_place place = {.length = (uint8_t)code->size};
+	struct llvm_facts *facts = calloc(2, sizeof(*facts)); /* an instruction may be two for LLVM */
 	bool is_known = false;
 
 	if (facts) {
 		facts->size = sizeof(*facts);
-		is_known = arch_llvm_facts(llvm, code->bytes, code->size, facts, 1) == 1 &&
+		is_known = arch_llvm_facts(llvm, code->bytes, &place, 1, facts) == 1 &&
 			   !facts->status;
 	}
 	free(facts);
