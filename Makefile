@@ -223,10 +223,11 @@ $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire
 		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
 
 # Loaded when somebody asks for it: it shares two headers with the rest, and no code.
-$(BUILD)/tact_llvm.so: lib/llvm/shim.cpp lib/llvm/shim_forms.hpp lib/llvm/llvm_wire.h include/tact/status.h
+SHIM_SRC := $(sort $(wildcard lib/llvm/*.cpp))
+$(BUILD)/tact_llvm.so: $(SHIM_SRC) lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
-		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $< \
+		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $(SHIM_SRC) \
 		$$($(LLVM_CONFIG) --ldflags --libs)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
@@ -438,7 +439,7 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) include/tact/tact.hpp lib/llvm/shim.cpp lib/llvm/shim_forms.hpp $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check

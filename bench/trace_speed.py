@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """How fast tact trace is: million instructions per second, next to QEMU alone, with an empty plugin, and with one that counts.
 
-usage: trace_speed.py [--tact PROGRAM] [-a ARCH] [--runs N] [PROGRAM...]
+usage: trace_speed.py [--tact PROGRAM] [-a ARCH] [--runs N] [-L DIR] [PROGRAM...]
 
-PROGRAM: gzip sqlite3 python3 clang (default: those that are installed).  The best of N runs counts.
+PROGRAM: gzip sqlite3 python3 perl clang (default: those that are installed).  -L: those of a sysroot (sysroots.sh), for
+another machine; natively they do not run.  The best of N runs counts.
 Memory is the largest resident set of tact itself.
 """
 import argparse
@@ -32,6 +33,9 @@ for i in range(60000):
     d[k] = d.get(k, 0) + i
 print(sum(sorted(d.values())[:10]))
 """
+PERL = """my %w; open my $f, '<', 'text'; while (<$f>) { $w{lc $_}++ for /(\\w+)/g; last if $. > 20000 }
+my @k = sort { $w{$b} <=> $w{$a} || $a cmp $b } keys %w; print "$_ $w{$_}\\n" for @k[0..4];
+"""
 C = """#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +53,14 @@ def workloads(directory):
         data = b''.join(open(os.path.join(ROOT, p), 'rb').read() for p in
                         ('README.md', 'doc/formats.md', 'lib/sim/pipeline.c', 'lib/trace/events.c'))
         f.write((data * 40)[:3000000])
-    for name, content in (('q.sql', SQL), ('p.py', PYTHON), ('c.c', C)):
+    for name, content in (('q.sql', SQL), ('p.py', PYTHON), ('p.pl', PERL), ('c.c', C)):
         with open(os.path.join(directory, name), 'w') as f:
             f.write(content)
     clang = next((p for p in ('clang', 'clang-14', 'clang-16', 'clang-19') if shutil.which(p)), 'clang')
     return {'gzip': ['gzip', '-c', 'text'],
             'sqlite3': ['sqlite3', '-init', 'q.sql', ':memory:', '.quit'],
             'python3': ['python3', '-I', 'p.py'],
+            'perl': ['perl', 'p.pl'],
             'clang': [clang, '-O2', '-c', 'c.c', '-o', 'c.o']}
 
 
@@ -106,11 +111,29 @@ def best(words, directory, runs):
     return min((Run(words, directory) for _ in range(runs)), key=lambda r: r.seconds)
 
 
+def of_sysroot(root, name, words, tact, arch, directory, runs):
+    """A row for a program of another machine, or None."""
+    program = os.path.join(root, 'usr/bin', words[0])
+    if not os.path.exists(program):
+        return None
+    with open(program, 'rb') as f:
+        machine = {183: 'aarch64', 243: 'riscv64'}[int.from_bytes(f.read(20)[18:], 'little')]
+    trace = [tact, 'trace', '-q', '-a', arch, '-L', root, '-o', 'r.json', '--', *words]
+    full = best(trace, directory, runs)
+    with open(os.path.join(directory, 'r.json')) as f:
+        n = json.loads(f.readline())['instructions'] / 1e6
+    plain = best([*trace[:3], '--core', *trace[3:]], directory, runs)
+    alone = best(['qemu-' + machine, '-L', root, program, *words[1:]], directory, runs)
+    return '| %s | %.0f | - | %.0f | - | - | %.0f | %.0f | %.0f |' % (
+        name, n, n / alone.seconds, n / plain.seconds, n / full.seconds, max(plain.peak, full.peak) / 1024)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
     parser.add_argument('-a', dest='arch', default='SKL')
     parser.add_argument('--runs', type=int, default=3)
+    parser.add_argument('-L', dest='root')
     parser.add_argument('programs', nargs='*')
     args = parser.parse_args()
     tact = os.path.abspath(args.tact)
@@ -121,6 +144,11 @@ def main():
         plugin = empty_plugin(directory)
         for name, words in workloads(directory).items():
             if args.programs and name not in args.programs:
+                continue
+            if args.root:
+                row = of_sysroot(os.path.abspath(args.root), name, words, tact, args.arch, directory, args.runs)
+                print(row or '| %s | not there |' % name)
+                sys.stdout.flush()
                 continue
             if not shutil.which(words[0]):
                 print('| %s | not installed |' % name)

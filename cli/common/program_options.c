@@ -30,9 +30,9 @@ const struct option_spec program_option_specs[] = {
 	OPTION_TEXT(0, "plugin", "FILE", plugin,
 		    "QEMU plugin (default: tact_trace.so next to tact, or as installed)"),
 	OPTION_TEXT('L', "sysroot", "DIR", sysroot,
-		    "look for programs and their libraries below this directory first (default: "
-		    "QEMU_LD_PREFIX; for another machine's, also where Debian's cross libraries "
-		    "are)"),
+		    "look for programs and their libraries below this directory first, and for the "
+		    "files of a recorded trace (default: QEMU_LD_PREFIX; for another machine's, "
+		    "also where Debian's cross libraries are)"),
 	OPTION_END,
 };
 
@@ -65,9 +65,14 @@ bool program_is_native(const struct program_options *p)
 	return p->native || p->attach;
 }
 
+bool program_has_run_options(const struct program_options *p)
+{
+	return p->cpu || p->qemu || p->plugin || p->no_exec;
+}
+
 bool program_has_qemu_options(const struct program_options *p)
 {
-	return p->cpu || p->qemu || p->plugin || p->no_exec || p->sysroot;
+	return program_has_run_options(p) || p->sysroot;
 }
 
 void program_options_apply(const struct program_options *p, struct tact_trace_options *to)

@@ -25,6 +25,10 @@ bool program_is_native(const struct program_options *p);
 bool program_has_qemu_options(const struct program_options *p);
 #define PROGRAM_QEMU_OPTIONS "--cpu, --no-exec, --qemu, --plugin and --sysroot"
 
+/* The same for a trace that was recorded, whose files --sysroot has. */
+bool program_has_run_options(const struct program_options *p);
+#define PROGRAM_RUN_OPTIONS "--cpu, --no-exec, --qemu and --plugin"
+
 extern const struct option_spec program_option_specs[], native_option_specs[];
 
 /* Returns CLI_GOOD, or an exit code for options that do not go together, with the message given. */

@@ -70,21 +70,35 @@ static void *batch_copy(struct predict_batch *b, const void *data, size_t size)
 	return copy;
 }
 
-/* Begins where such a structure may: what was copied before has any size. */
-static const struct tact_given_latency *batch_latencies(struct predict_batch *b,
-							const struct tact_region *r)
+/* Begins where structures may: what was copied before has any size. */
+static void batch_align(struct predict_batch *b)
 {
 	struct predict_chunk *c = b->chunks;
-	const size_t unit = _Alignof(struct tact_given_latency);
+	const size_t unit = _Alignof(max_align_t);
 
-	if (!r->n_latencies)
-		return NULL;
 	if (c) {
 		const size_t place = (c->size + unit - 1) / unit * unit;
 
 		c->size = place < c->capacity ? place : c->capacity;
 	}
+}
+
+static const struct tact_given_latency *batch_latencies(struct predict_batch *b,
+							const struct tact_region *r)
+{
+	if (!r->n_latencies)
+		return NULL;
+	batch_align(b);
 	return batch_copy(b, r->latencies, r->n_latencies * sizeof(*r->latencies));
+}
+
+static const struct tact_given_setting *batch_settings(struct predict_batch *b,
+						       const struct tact_region *r)
+{
+	if (!r->n_settings)
+		return NULL;
+	batch_align(b);
+	return batch_copy(b, r->settings, r->n_settings * sizeof(*r->settings));
 }
 
 static const char *batch_string(struct predict_batch *b, const char *string)
@@ -158,6 +172,7 @@ static size_t batch_add(struct predict_batch *b, const struct source_block *bloc
 	row->region.source = batch_string(b, r->source);
 	row->region.member = batch_string(b, r->member);
 	row->region.latencies = batch_latencies(b, r);
+	row->region.settings = batch_settings(b, r);
 	row->region.remarks = batch_remarks(b, r->remarks);
 	return r->code_size + r->text_size;
 }

@@ -103,6 +103,8 @@ static int load(struct predict_worker *w, const struct source_block *block)
 		predict_set_memories(w);
 	if (block->region.n_latencies && predict_set_latencies(w) < 0)
 		cli_out_of_memory();
+	if (block->region.n_settings && predict_set_settings(w) < 0)
+		cli_out_of_memory();
 	return 0;
 }
 
@@ -170,21 +172,24 @@ static int predict(struct predict_worker *w, size_t arch, unsigned alignment,
 {
 	const struct tact_arch *wanted = w->p->archs.arch[arch];
 	const uint32_t moving = w->source->region.moving;
+	const uint16_t setting = w->source->region.setting;
 	const bool is_forced = is_forced_loop(w);
 	int status = 0;
 
 	if (w->arch != wanted || w->alignment != alignment || w->moving != moving ||
-	    w->is_forced != is_forced) {
+	    w->setting != setting || w->is_forced != is_forced) {
 		struct tact_block_options options = w->p->block_options;
 
 		options.alignment = alignment;
 		options.moving = moving;
+		options.setting = setting;
 		if (is_forced)
 			options.mode = TACT_MODE_LOOP;
 		status = tact_block_rebind(w->block, wanted, &options);
 		w->arch = wanted;
 		w->alignment = alignment;
 		w->moving = moving;
+		w->setting = setting;
 		w->is_forced = is_forced;
 	}
 	if (status >= 0)
@@ -283,6 +288,7 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 			if (r->status >= 0) {
 				predict_remark_addresses(w, &r->x);
 				predict_remark_insns(w);
+				predict_remark_settings(w);
 			}
 			keep_remarks(w, r == w->results);
 			p->shape->result(w, block, r, out);

@@ -102,6 +102,7 @@ struct predict_worker {
 	const struct tact_arch *arch; /* that the block is bound to */
 	unsigned alignment;
 	uint32_t moving;		   /* of struct tact_block_options */
+	uint16_t setting;		   /* of it, too */
 	bool is_forced;			   /* it is a loop because its region is */
 	struct tact_estimator *estimator;  /* owned: the model of predict */
 	struct tact_simulator *simulator;  /* owned: that of simulate */
@@ -308,6 +309,8 @@ void predict_candidate_alignments(struct predict_worker *w, const struct source_
 /* Tell the loaded block the latencies that its text gives, and say which these are.  The first
  * returns 0 or an error of tact_block_set_latency.
  */
+int predict_set_settings(struct predict_worker *w);
+void predict_remark_settings(struct predict_worker *w);
 int predict_set_latencies(struct predict_worker *w);
 void predict_remark_latencies(struct predict_worker *w);
 

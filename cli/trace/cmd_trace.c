@@ -172,8 +172,8 @@ static int check(const struct tracer *p)
 	if (!p->words.n && trace_setup_has_regions(&p->setup))
 		return cli_wrong("--region, --exclude, --from and --until select while a program "
 				 "runs, not from a recording");
-	if (!p->words.n && program_has_qemu_options(program))
-		return cli_wrong("no program runs: " PROGRAM_QEMU_OPTIONS " do not apply");
+	if (!p->words.n && program_has_run_options(program))
+		return cli_wrong("no program runs: " PROGRAM_RUN_OPTIONS " do not apply");
 	return CLI_GOOD;
 }
 

@@ -89,6 +89,7 @@ static int open_program(struct trace_run *run)
 	run->is_program = true;
 	run->name = slash ? slash + 1 : name;
 	program_options_apply(&run->setup->program, &opt);
+	opt.arch = run->setup->archs.arch[0];
 	code = opt.native ? CLI_GOOD : choose(run, &opt);
 	if (code)
 		return code;
@@ -149,6 +150,19 @@ static int open_connection(struct trace_run *run)
 	return exit_code(status);
 }
 
+/* The program ran elsewhere, or then: --sysroot has its files. */
+static int open_recorded(struct trace_run *run)
+{
+	const char *root = run->setup->program.sysroot;
+
+	if (root && access(root, R_OK | X_OK)) {
+		cli_message("%s: %s", root, strerror(errno));
+		return CLI_FAILED;
+	}
+	tact_symbols_set_root(run->symbols, root);
+	return run->job->path ? open_file(run) : open_connection(run);
+}
+
 static int open_run(struct trace_run *run)
 {
 	const struct trace_job *job = run->job;
@@ -159,7 +173,7 @@ static int open_run(struct trace_run *run)
 	if (job->words || run->setup->program.attach)
 		code = open_program(run);
 	else
-		code = job->path ? open_file(run) : open_connection(run);
+		code = open_recorded(run);
 	if (!code && tact_trace_get_mode(run->trace) != TACT_TRACE_FULL) {
 		cli_message("%s: this trace only counts blocks; cycles cannot be predicted from it",
 			    run->name);

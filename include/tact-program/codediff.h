@@ -27,7 +27,7 @@ struct tact_code_options {
 	enum tact_syntax syntax; /* of assembly text */
 	const char *function;	 /* only this function and its variants; NULL: all */
 	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
-	const struct tact_isa *isa; /* of text and hex; NULL: that of this machine */
+	const struct tact_isa *isa; /* of text and hex, as in struct tact_input_options */
 };
 
 /* Reads a file, as tact_input_open does.  opt may be NULL.  Returns 0 with a handle for

@@ -91,6 +91,12 @@ long tact_symbols_regions(struct tact_symbols *symbols, const char *text, const 
 /* Sets what the `sysroot` of struct tact_trace_options is; the text is borrowed. */
 void tact_symbols_set_sysroot(struct tact_symbols *symbols, const char *sysroot);
 
+/* The files of a trace are looked for below this directory first, as their paths were on the machine that
+ * ran the program, and then without the first components of these: `root` stands for that machine's
+ * root, or for the directory that was its sysroot.  To be called before code is asked for; borrowed.
+ */
+void tact_symbols_set_root(struct tact_symbols *symbols, const char *root);
+
 /* Returns whether a block of the trace begins in the region. */
 bool tact_trace_has_region(const struct tact_trace *trace, const struct tact_trace_region *region);
 

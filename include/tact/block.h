@@ -78,6 +78,11 @@ struct tact_block_options {
 	 * of other iterations.
 	 */
 	uint32_t moving;
+	/* What code before the block has set that costs depend on, as the set numbers it: for RISC-V
+	 * 1 + vlmul, and 1 + vsew in the second byte, as in vtype; 0: it is not known, and the end of
+	 * the block tells what its next iteration begins with.
+	 */
+	uint16_t setting;
 };
 #define TACT_BLOCK_OPTIONS_INIT TACT_SIZED(struct tact_block_options)
 
@@ -182,6 +187,27 @@ int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory m
  */
 enum { TACT_MAX_LATENCY = 1000 };
 int tact_block_set_latency(struct tact_block *block, size_t i, unsigned cycles);
+
+/* Says that something sets, before instruction i, what costs depend on: parts of a setting as in
+ * struct tact_block_options; a byte that is 0 leaves its part as it is.  Instructions of the block
+ * that set it come after it.  It holds until the block is loaded again.
+ *
+ * Returns 0, or:
+ *   -TACT_E_INVAL  block is NULL, there is no instruction i, or its set has no settings
+ *   -TACT_E_NOMEM  out of memory; the block is empty
+ */
+int tact_block_set_setting(struct tact_block *block, size_t i, uint16_t setting);
+
+/* Returns how many instructions have costs that depend on a setting which is not known: they have
+ * LLVM's default.  NULL gives 0.
+ */
+size_t tact_block_unset(const struct tact_block *block);
+
+/* Returns how many instructions are of an extension that the CPU lacks, as LLVM knows it, and stores
+ * the first of them in *first unless that is NULL or there is none.  Their costs are those that LLVM's
+ * model has nevertheless.  0 for NULL, and for CPUs that are not LLVM's.
+ */
+size_t tact_block_foreign(const struct tact_block *block, size_t *first);
 
 /* ---- what is in it ---- */
 

@@ -80,6 +80,14 @@ struct tact_given_latency {
 	unsigned cycles;
 };
 
+/* What a comment of the text sets for the instructions from code[at] on: parts of a setting, see
+ * tact_block_set_setting.
+ */
+struct tact_given_setting {
+	size_t at;
+	uint16_t setting;
+};
+
 /* One block of code to look at.  The pointers are owned by the input and are valid until the next
  * call of tact_input_next or tact_input_close.
  */
@@ -117,6 +125,12 @@ struct tact_region {
 	 */
 	const struct tact_given_latency *latencies;
 	size_t n_latencies;
+	/* What the code around it has set before it, as in struct tact_block_options; and what
+	 * comments of the text set in it.
+	 */
+	uint16_t setting;
+	const struct tact_given_setting *settings;
+	size_t n_settings;
 	unsigned
 		placement; /* code that is not linked: its section may be put at multiples of so many
 			       bytes, fewer than 64, from where `alignment` has it; 0: it is fixed */

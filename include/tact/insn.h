@@ -146,6 +146,8 @@ struct tact_insn {
 	uint8_t pointer_reg;
 	int16_t pointer_change;
 	int16_t base_change; /* what the base of the explicit memory operand grows by: written back */
+	uint16_t setting; /* what earlier instructions have set that its costs depend on, as the set
+			     numbers it (the length of vectors); 0: nothing that is known */
 	int64_t displacement; /* of the explicit memory operand */
 	int64_t immediate;    /* the first one, sign-extended; of a relative branch: its offset */
 	struct tact_operand operand[TACT_MAX_OPERANDS];

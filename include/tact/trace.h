@@ -40,7 +40,7 @@ struct tact_trace_options {
 	enum tact_trace_mode mode; /* 0: TACT_TRACE_FULL */
 	const char *plugin;	   /* path of tact_trace.so; NULL: as tact_trace_plugin finds it */
 	const char *qemu;	   /* name or path; NULL: the one for the program */
-	const char *cpu;	   /* QEMU's -cpu; NULL: max,-erms */
+	const char *cpu;	   /* QEMU's -cpu; NULL: max,-erms for x86-64, see `arch` */
 	const char *path; /* directories in which programs are searched, as in PATH; NULL: none */
 	const struct tact_trace_region *regions; /* without one to trace: everything is traced */
 	size_t n_regions;			 /* at most 256 to trace, and 256 to leave out */
@@ -61,6 +61,10 @@ struct tact_trace_options {
 	 * libraries where Debian's cross libraries are.
 	 */
 	const char *sysroot;
+	/* Without `cpu`, a program for its set finds vectors of any length (SVE, RVV) if this CPU has
+	 * them, of 128 bits, and else none.  NULL: a CPU without them.
+	 */
+	const struct tact_arch *arch;
 };
 #define TACT_TRACE_OPTIONS_INIT TACT_SIZED(struct tact_trace_options)
 

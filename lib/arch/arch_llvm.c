@@ -73,10 +73,11 @@ static uint32_t ports_of(const struct opened *o, const struct tact_isa *isa,
 			 enum isa_example example)
 {
 	const struct isa_example_code *code = &isa->llvm_examples[example];
-	struct llvm_facts *facts = calloc(1, sizeof(*facts));
+	const struct llvm_place place = {.length = code->size};
+	struct llvm_facts *facts = calloc(2, sizeof(*facts));
 	uint32_t ports = 0;
 
-	if (facts && arch_llvm_facts(&o->llvm, code->bytes, code->size, facts, 1) == 1 &&
+	if (facts && arch_llvm_facts(&o->llvm, code->bytes, &place, 1, facts) == 1 &&
 	    !facts->status)
 		for (unsigned i = 0; i < facts->n_uses; i++)
 			ports |= o->llvm.ports_of[arch_llvm_index(facts->use[i].mask)];
@@ -284,6 +285,21 @@ const struct tact_arch *arch_llvm_find(const char *name)
 }
 
 /* ---- lists ---- */
+
+bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code)
+{
+	const struct llvm_place place = {.length = (uint8_t)code->size};
+	struct llvm_facts *facts = calloc(2, sizeof(*facts)); /* an instruction may be two for LLVM */
+	bool is_known = false;
+
+	if (facts) {
+		facts->size = sizeof(*facts);
+		is_known = arch_llvm_facts(llvm, code->bytes, &place, 1, facts) == 1 &&
+			   !facts->status;
+	}
+	free(facts);
+	return is_known;
+}
 
 bool tact_arch_llvm_cpu_at(const struct tact_isa *isa, size_t index, char *text, size_t size)
 {

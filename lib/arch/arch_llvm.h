@@ -26,12 +26,15 @@ struct arch_llvm {
  */
 const struct tact_arch *arch_llvm_find(const char *name);
 
-/* Fills the facts of the instructions of some code; returns how many there are, or -TACT_E_DECODE. */
-static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *code, size_t size,
-				  struct llvm_facts *out, size_t max)
+/* Fills the facts of n instructions that follow each other; see struct llvm_api. */
+static inline int arch_llvm_facts(const struct arch_llvm *llvm, const uint8_t *code,
+				  const struct llvm_place *places, size_t n, struct llvm_facts *out)
 {
-	return llvm->api->facts(llvm->cpu, code, size, out, max);
+	return llvm->api->facts(llvm->cpu, code, places, n, out);
 }
+
+/* Whether the CPU's model knows an instruction. */
+bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code);
 
 /* Fills in the figures of an instruction of the form, as tact_arch_form does. */
 int arch_llvm_form(const struct tact_arch *arch, unsigned form, struct tact_form_info *out);

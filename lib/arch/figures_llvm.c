@@ -109,13 +109,14 @@ static void fill_ports(struct tact_form_info *info, const struct arch_llvm *llvm
 static int fill_by_facts(struct tact_form_info *info, const struct tact_arch *arch,
 			 const struct tact_insn *insn, const uint8_t *code)
 {
+	const struct llvm_place place = {.setting = insn->setting, .length = insn->length};
 	const struct arch_llvm *llvm = arch->llvm;
 	struct llvm_facts *f = malloc(sizeof(*f));
 	int status = -TACT_E_NO_DATA;
 
 	if (!f)
 		return -TACT_E_NOMEM;
-	if (arch_llvm_facts(llvm, code, insn->length, f, 1) != 1 || f->status)
+	if (arch_llvm_facts(llvm, code, &place, 1, f) != 1 || f->status)
 		goto out_free;
 	info->issued = info->mite = f->micro_ops ? f->micro_ops : 1;
 	info->is_eliminated = !f->latency && !f->n_uses && f->n_reads == 1 && f->n_writes == 1;

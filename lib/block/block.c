@@ -58,6 +58,7 @@ void tact_block_destroy(struct tact_block *block)
 	tact_arena_reset(&block->arena);
 	tact_arena_reset(&block->given);
 	FREE_ALL(block->lowered, block->code, block->insns, block->nodes, block->better);
+	FREE_ALL(block->settings, block->given_settings);
 	stores_fini(&block->stores);
 	FREE_ALL(block->scratch, block->spread, block);
 }
@@ -113,12 +114,15 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 	/* The layouts of the instructions from `offset` on: for most blocks, one call fills them.
 	 */
 	struct isa_layout layouts[LAYOUTS];
+	const bool has_settings = block->cache.isa->follow;
 	size_t n = 0, at = 0;
 
 	if (block_cache_is_full(block)) {
 		isa_cache_flush(&block->cache);
 		forget_lowered(block);
 	}
+	if (has_settings && block_follow_settings(block) < 0)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	for (size_t offset = 0; offset < block->code_size;) {
 		struct block_insn *bi;
 		long entry;
@@ -134,8 +138,13 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 						      block->code_size - offset);
 			at = 0;
 		}
-		entry = isa_cache_decode(&block->cache, &layouts[at], block->code + offset,
-					 block->code_size - offset, &bi->constants);
+		entry = has_settings ? isa_cache_decode_set(
+					       &block->cache, &layouts[at], block->code + offset,
+					       block->code_size - offset,
+					       block->settings[block->n_insns], &bi->constants)
+				     : isa_cache_decode(&block->cache, &layouts[at],
+							block->code + offset,
+							block->code_size - offset, &bi->constants);
 		if (entry == -TACT_E_NOMEM)
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 		if (entry < 0)
@@ -254,7 +263,7 @@ int block_reserve(struct tact_block *block)
 	return c->stores || block->arch->params.load_bank_bytes ? addresses_reserve(block) : 0;
 }
 
-static int prepare(struct tact_block *block)
+int block_prepare(struct tact_block *block)
 {
 	int status = lower(block);
 
@@ -265,10 +274,10 @@ static int prepare(struct tact_block *block)
 	return status;
 }
 
-static void clear(struct tact_block *block)
+void block_clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
-	block->has_memories = block->has_latencies = false;
+	block->has_memories = block->has_latencies = block->has_settings = false;
 	block->is_connected = false;
 }
 
@@ -277,7 +286,7 @@ static int load(struct tact_block *block, const uint8_t *code, size_t size,
 {
 	int status;
 
-	clear(block);
+	block_clear(block);
 	if (!code || !size)
 		return tact_fail(diag, TACT_E_INVAL, "no code");
 	if (size > TACT_BLOCK_MAX_BYTES)
@@ -294,14 +303,14 @@ static int load(struct tact_block *block, const uint8_t *code, size_t size,
 			tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	if (status < 0)
-		clear(block);
+		block_clear(block);
 	return status < 0 ? status : 0;
 }
 
 int tact_block_load(struct tact_block *block, const uint8_t *code, size_t size,
 		    struct tact_diag *diag)
 {
-	return block ? load(block, code, size, prepare, diag)
+	return block ? load(block, code, size, block_prepare, diag)
 		     : tact_fail(diag, TACT_E_INVAL, "no block");
 }
 
@@ -314,6 +323,7 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		      const struct tact_block_options *opt)
 {
 	struct tact_block_options options;
+	bool is_set_anew = false;
 	int status;
 
 	/* The previous one may be gone already: block->arch is only compared. */
@@ -322,6 +332,7 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 	if (opt) {
 		if (read_options(&options, opt) < 0)
 			return -TACT_E_INVAL;
+		is_set_anew = options.setting != block->opt.setting && block->cache.isa->follow;
 		block->opt = options;
 	}
 	/* The previous one may be destroyed before the next load, and another one made in its
@@ -331,9 +342,11 @@ int tact_block_rebind(struct tact_block *block, const struct tact_arch *arch,
 		block->lowered_arch = NULL;
 	if (arch)
 		block->arch = arch;
-	status = block->n_insns ? prepare(block) : 0;
+	if (is_set_anew && block->n_insns)
+		return block_set_again(block);
+	status = block->n_insns ? block_prepare(block) : 0;
 	if (status < 0)
-		clear(block);
+		block_clear(block);
 	return status;
 }
 

@@ -57,6 +57,7 @@ struct block_lowered {
 	int16_t pointer_change;
 	uint32_t attributes;
 	bool known, eliminated, complex_decoder, idiom, is_nop;
+	bool foreign;	/* LLVM's CPU lacks the extension that has it */
 	bool fuses_nop; /* a nop that may share a slot: none with a displacement of 32 bits */
 	uint8_t simple_beside;
 	uint8_t constants;    /* that it takes along in the DSB; one of 64 bits counts twice */
@@ -171,6 +172,12 @@ struct tact_block {
 	uint8_t *code; /* owned; followed by 16 zero bytes */
 	size_t code_size, code_capacity;
 
+	/* Of sets that have settings, by instruction: what it is executed with, what the caller says
+	 * (has_settings), and how many depend on one that is not known.
+	 */
+	uint16_t *settings, *given_settings; /* owned */
+	size_t settings_capacity, given_settings_capacity, n_unset;
+
 	struct block_insn *insns; /* owned */
 	size_t n_insns, insn_capacity;
 
@@ -195,6 +202,7 @@ struct tact_block {
 	bool has_splits;    /* is_split of an instruction may be set */
 	bool has_memories;  /* an instruction has a memory of its own */
 	bool has_latencies; /* an instruction has a latency of its own */
+	bool has_settings;  /* a setting was given */
 	bool has_marks;	    /* fused_prev, fused_next or jcc of an instruction may be set */
 
 	/* Filled by block_connect, as are nodes, and in insns what it says there. */
@@ -313,6 +321,18 @@ static inline const struct block_node *block_nodes(const struct tact_block *bloc
 {
 	return block->has_better ? block->better : block->nodes;
 }
+
+/* Finds the settings of the instructions; of sets that have them only.  Returns 0 or -TACT_E_NOMEM. */
+int block_follow_settings(struct tact_block *block);
+
+/* Lowers everything again after settings have changed.  Returns 0, or -TACT_E_NOMEM with the block
+ * empty.
+ */
+int block_set_again(struct tact_block *block);
+
+/* Lowers and arranges what was decoded.  Returns 0 or -TACT_E_NOMEM. */
+int block_prepare(struct tact_block *block);
+void block_clear(struct tact_block *block);
 
 /* Only decodes and looks instructions up, for callers that predict nothing.  Returns as
  * tact_block_load.

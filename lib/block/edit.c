@@ -105,12 +105,15 @@ static int keep_given(struct tact_block *to, const struct tact_block *from, cons
 						       (enum tact_memory)(bi->memory - 1));
 		if (status >= 0 && bi->latency)
 			status = tact_block_set_latency(to, place, bi->latency);
+		if (status >= 0 && from->has_settings && from->given_settings[i])
+			status = tact_block_set_setting(to, place, from->given_settings[i]);
 	}
 	return status;
 }
 
-/* Handles the rare case that the cache is full or the architecture has changed: loads the changed
- * code into a new block, which takes the place of this one.
+/* Handles the rare cases that the cache is full, the architecture has changed, or instructions set
+ * what costs of others depend on: loads the changed code into a new block, which takes the place of
+ * this one.
  */
 static int load_anew(struct tact_block *block, const struct edit *e, size_t new_size,
 		     struct tact_diag *diag)
@@ -186,7 +189,7 @@ static int apply(struct tact_block *block, struct edit *e, struct tact_diag *dia
 				    "not exactly one instruction");
 	memcpy(bytes, e->bytes, e->n_bytes);
 	e->bytes = bytes;
-	if (!block_is_lowered(block) || block_cache_is_full(block)) {
+	if (!block_is_lowered(block) || block_cache_is_full(block) || block->cache.isa->follow) {
 		if (!is_one_instruction(block, e))
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset_of(block, e->at),
 					    "not exactly one instruction");

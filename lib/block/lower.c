@@ -276,7 +276,7 @@ int block_lower(struct block_lowered *l, const struct tact_insn *insn, const uin
 	l->fused = l->mite = 1;
 	l->first_source = l->load_operand = TACT_REG_NONE;
 	l->ports = arch_no_ports;
-	if (arch->llvm && lower_by_facts(&d, code, insn->length, arena) < 0)
+	if (arch->llvm && lower_by_facts(&d, code, arena) < 0)
 		return -TACT_E_NOMEM;
 	if (r) {
 		l->known = true;

@@ -63,7 +63,7 @@ static inline uint8_t lower_flags_id(const struct tact_insn *insn)
 /* Fills everything from LLVM's facts about the instruction at `code`; leaves it unknown if there are
  * none.  Returns 0 or -TACT_E_NOMEM.
  */
-int lower_by_facts(struct draft *d, const uint8_t *code, size_t size, struct tact_arena *arena);
+int lower_by_facts(struct draft *d, const uint8_t *code, struct tact_arena *arena);
 
 /* ---- what it reads and writes ---- */
 

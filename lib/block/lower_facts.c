@@ -76,13 +76,30 @@ static bool steps_pointer(const struct draft *d, unsigned k, unsigned o)
 	return writes_base;
 }
 
+/* A pointer that a store writes back is a sum of its own: it does not wait for what is stored, which
+ * LLVM's description, one time for all operands, says.
+ */
+static bool stores_beside(const struct draft *d, unsigned k, unsigned o)
+{
+	bool is_base = false;
+
+	if (!d->insn->base_change || d->insn->attributes & TACT_INSN_LOAD ||
+	    d->in[k].kind != VALUE_REG || d->out[o].kind != VALUE_REG)
+		return false;
+	for (unsigned i = 0; i < d->l->n_in; i++)
+		is_base |= d->in[i].kind == VALUE_ADDRESS && d->in[i].key == d->out[o].key;
+	return is_base;
+}
+
 static void fill_latencies(struct draft *d, const struct llvm_facts *f)
 {
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		const unsigned cycles = output_latency(d, f, o);
 
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			d->latency[k][o] = steps_pointer(d, k, o) ? 0 : (uint16_t)cycles;
+			d->latency[k][o] = steps_pointer(d, k, o) || stores_beside(d, k, o)
+						   ? 0
+						   : (uint16_t)cycles;
 	}
 	/* Such a copy is renamed and not executed. */
 	d->l->eliminated = !f->latency && !f->n_uses && d->l->n_in == 1 && d->l->n_out == 1 &&
@@ -152,16 +169,31 @@ static int keep_advances(struct draft *d, const struct llvm_facts *f, struct tac
 	return 0;
 }
 
-int lower_by_facts(struct draft *d, const uint8_t *code, size_t size, struct tact_arena *arena)
+/* A prefix that is an instruction of its own for LLVM: both together are one here. */
+static void add_prefix(struct llvm_facts *f, const struct llvm_facts *prefix)
+{
+	f->micro_ops = (uint16_t)(f->micro_ops + prefix->micro_ops);
+	for (unsigned i = 0; i < prefix->n_uses && f->n_uses < LLVM_MAX_RESOURCES; i++)
+		f->use[f->n_uses++] = prefix->use[i];
+}
+
+int lower_by_facts(struct draft *d, const uint8_t *code, struct tact_arena *arena)
 {
 	static const struct arch_latency none[1] = {{.from = ARCH_OP_END}};
-	struct llvm_facts *f = malloc(sizeof(*f));
-	int status = 0;
+	const struct llvm_place place = {.setting = d->insn->setting, .length = d->insn->length};
+	struct llvm_facts *f = malloc(2 * sizeof(*f));
+	int status = 0, n;
 
 	if (!f)
 		return -TACT_E_NOMEM;
 	d->list = none;
-	if (arch_llvm_facts(d->arch->llvm, code, size, f, 1) != 1 || f->status)
+	n = arch_llvm_facts(d->arch->llvm, code, &place, 1, f);
+	if (n == 2 && !f[0].status && !f[1].status)
+		add_prefix(&f[1], &f[0]);
+	if (n == 2)
+		f[0] = f[1];
+	d->l->foreign = n > 0 && f->is_foreign;
+	if (n < 1 || f->status)
 		goto out_free; /* the model does not know it */
 	d->l->known = true;
 	d->l->fused = d->l->mite = f->micro_ops ? f->micro_ops : 1;

@@ -47,6 +47,14 @@ size_t code_count_insns(const struct tact_isa *isa, const uint8_t *code, size_t 
 bool code_loop_around(const struct obj_file *obj, const struct obj_range *function,
 		      const struct obj_range *part, struct obj_range *loop);
 
+/* ---- settings ---- */
+
+/* Finds the setting (isa.h) that holds at an offset of a function, whichever way leads there; 0: ways
+ * differ, or it is not known.  Only for sets that have settings.  Returns 0 or -TACT_E_NOMEM.
+ */
+int code_setting_at(const struct tact_isa *isa, const uint8_t *code, size_t size,
+		    bool is_relocatable, size_t offset, uint16_t *out);
+
 /* ---- ways through code with branches ---- */
 
 /* All ways through some code: out of it, from its first byte; or round a loop, from its head.  A way

@@ -78,6 +78,7 @@ static int add(struct tact_code *c, const struct tact_region *r)
 		.is_loop = r->is_loop,
 		.alignment = r->alignment,
 		.moving = r->moving,
+		.setting = r->setting,
 	};
 
 	p.name = keep_string(c, r->name);
@@ -158,6 +159,7 @@ int tact_code_load(struct tact_code **out, const char *path, const struct tact_c
 	how.syntax = wanted.syntax;
 	how.isa = wanted.isa;
 	how.is_mangled = wanted.is_mangled;
+	how.isa = wanted.isa;
 	status = tact_input_open(&in, path, &how, diag);
 	if (status >= 0)
 		status = read_all(c, in, &wanted, diag);

@@ -42,6 +42,7 @@ static int estimate(struct tact_codediff *d, const struct tact_code *code, size_
 
 		block_options.alignment = p->alignment;
 		block_options.moving = p->moving;
+		block_options.setting = p->setting;
 		block_options.mode = p->is_loop ? TACT_MODE_LOOP : TACT_MODE_AUTO;
 		cost->status = tact_block_rebind(block, NULL, &block_options);
 		if (!cost->status)

@@ -34,6 +34,7 @@ struct code_piece {
 	bool is_loop;
 	unsigned alignment;
 	uint32_t moving;	      /* of struct tact_block_options */
+	uint16_t setting;	      /* of it, too */
 	struct tact_remarks *remarks; /* owned; NULL: none */
 };
 

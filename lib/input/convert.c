@@ -34,7 +34,8 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 	int status = 0;
 
 	if (!source->n_skipped && !source->n_mixed && !source->program &&
-	    !source->n_ignored[ASM_LATENCY] && !source->n_ignored[ASM_EXEGESIS])
+	    !source->n_ignored[ASM_LATENCY] && !source->n_ignored[ASM_EXEGESIS] &&
+	    !source->n_ignored[ASM_SETTING])
 		return 0;
 	if (!in->general)
 		status = tact_remarks_create(&in->general);
@@ -60,6 +61,13 @@ static int add_remarks(struct tact_input *in, struct tact_diag *diag)
 					  "LLVM-EXEGESIS annotations ignored (%zu): values of "
 					  "registers and memory do not change a prediction",
 					  source->n_ignored[ASM_EXEGESIS]);
+	if (status >= 0 && source->n_ignored[ASM_SETTING])
+		status = tact_remarks_add(
+			in->general, "annotations-ignored",
+			"LLVM-MCA-RISCV annotations ignored (%zu): they are LMUL M1 to "
+			"M8 or MF2 to MF8 and SEW E8 to E64, and have no effect in "
+			"macros",
+			source->n_ignored[ASM_SETTING]);
 	if (status >= 0 && source->program)
 		status = tact_remarks_add(in->general, "other-assembler",
 					  "assembled by %s: %s does not know an instruction in it",

@@ -135,7 +135,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 	status = input_make_image(in, opt, diag);
 	if (status >= 0)
 		status = open_obj(in, -1, diag);
-	if (status >= 0 && input_find_latencies(in) < 0)
+	if (status >= 0 && (input_find_latencies(in) < 0 || input_find_settings(in) < 0))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0)
 		return status;
@@ -407,6 +407,8 @@ void tact_input_close(struct tact_input *in)
 	free(in->regions);
 	free(in->latencies);
 	free(in->taken);
+	free(in->settings);
+	free(in->set);
 	free(in->function);
 	tact_remarks_destroy(in->remarks);
 	free(in->name.text);

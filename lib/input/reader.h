@@ -59,6 +59,12 @@ struct input_latency {
 	unsigned cycles;
 };
 
+/* What a comment sets from a place of the code on. */
+struct input_setting {
+	size_t section, offset;
+	uint16_t setting;
+};
+
 struct input_buffer {
 	char *text; /* owned, NUL-terminated */
 	size_t capacity;
@@ -93,6 +99,11 @@ struct tact_input {
 	size_t n_latencies, latencies_capacity;
 	struct tact_given_latency *taken; /* owned */
 	size_t n_taken, taken_capacity;
+	/* The same of what costs depend on; by place. */
+	struct input_setting *settings; /* owned */
+	size_t n_settings, settings_capacity;
+	struct tact_given_setting *set; /* owned */
+	size_t n_set, set_capacity;
 	struct input_buffer name, source_place, inlined;
 	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
@@ -149,6 +160,14 @@ int input_find_latencies(struct tact_input *in);
  * Returns 0 or -TACT_E_NOMEM.
  */
 int input_take_latencies(struct tact_input *in, struct obj_range piece, size_t place);
+
+/* The same for settings; and finds what holds at an offset of a section, before comments there.
+ * Return 0 or -TACT_E_NOMEM.
+ */
+int input_find_settings(struct tact_input *in);
+int input_take_settings(struct tact_input *in, struct obj_range piece, size_t place);
+int input_setting_at(const struct tact_input *in, size_t section, size_t offset,
+		     const struct tact_region *region, uint16_t *out);
 
 /* Sets code, mode and remarks of a region that is handed out.  Returns 0 or -TACT_E_NOMEM. */
 int input_take_code(struct tact_input *in, const struct input_region *r,

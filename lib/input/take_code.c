@@ -186,6 +186,11 @@ static int copy_path(struct taker *t, const struct code_paths *p)
 							    t->r->range.begin + b->begin,
 							    t->r->range.begin + b->end},
 					 size) ||
+		    input_take_settings(t->in,
+					(struct obj_range){t->r->range.section,
+							   t->r->range.begin + b->begin,
+							   t->r->range.begin + b->end},
+					size) ||
 		    copy_piece(t->in, &size, code + b->begin, b->end - b->begin))
 			return -TACT_E_NOMEM;
 	}
@@ -363,7 +368,7 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	bool is_own;
 
 	tact_remarks_clear(in->remarks);
-	in->n_taken = 0;
+	in->n_taken = in->n_set = 0;
 	region->code = code_of(in, &r->range);
 	region->code_size = r->range.end - r->range.begin;
 	code_look_at(in->isa, region->code, region->code_size, &t.survey);
@@ -384,8 +389,15 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 	}
 	if (t.status >= 0 && !t.is_path)
 		t.status = input_take_latencies(in, r->range, 0);
+	if (t.status >= 0 && !t.is_path)
+		t.status = input_take_settings(in, r->range, 0);
+	if (t.status >= 0 && in->isa->follow)
+		t.status =
+			input_setting_at(in, r->range.section, t.begin, region, &region->setting);
 	if (t.status < 0)
 		return t.status;
+	region->settings = in->set;
+	region->n_settings = in->n_set;
 	region->latencies = in->taken;
 	region->n_latencies = in->n_taken;
 	set_address(&t);

@@ -287,14 +287,41 @@ static int add_latency(struct scanner *s, size_t statement, const char *p, const
 	return 0;
 }
 
+/* What the set's costs depend on, from here on (LLVM's RISCVCustomBehaviour: an "instrument"). */
+static int add_setting(struct scanner *s, uint16_t setting)
+{
+	struct asm_source *out = s->out;
+	char label[64];
+	int length;
+
+	if (setting == ISA_SETTING_UNKNOWN || s->depth) {
+		out->n_ignored[ASM_SETTING]++;
+		return 0;
+	}
+	if (tact_grow(&out->settings, &out->settings_capacity, out->n_settings + 1,
+		      sizeof(*out->settings)))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	length = snprintf(label, sizeof(label), ";" ASM_SETTING_PREFIX "%zu:;", out->n_settings);
+	out->settings[out->n_settings++] = setting;
+	if (put(s, label, (size_t)length) < 0)
+		return -TACT_E_NOMEM;
+	s->statement = out->size;
+	return 0;
+}
+
 /* Handles annotations that are not markers, after a statement that begins at `statement`. */
 static int add_annotation(struct scanner *s, size_t statement, const char *p, const char *end)
 {
 	static const char latency[] = "LLVM-MCA-LATENCY", exegesis[] = "LLVM-EXEGESIS-";
 	const size_t size = sizeof(latency) - 1;
+	uint16_t setting = 0;
 
 	while (p < end && (is_blank(*p) || strchr("#/;*", *p)))
 		p++;
+	if (s->out->assembler->read_setting)
+		setting = s->out->assembler->read_setting(p, end);
+	if (setting)
+		return add_setting(s, setting);
 	if ((size_t)(end - p) >= size && !memcmp(p, latency, size) &&
 	    ((size_t)(end - p) == size || is_blank(p[size])))
 		return add_latency(s, statement, p + size, end);
@@ -444,109 +471,6 @@ static int scan_one(struct scanner *s)
 	return status;
 }
 
-static bool is_same_name(const struct asm_source *source, size_t a, size_t b)
-{
-	return source->markers[a].family == source->markers[b].family &&
-	       !strcmp(source->names + source->markers[a].name,
-		       source->names + source->markers[b].name);
-}
-
-static const char *family_name(const struct asm_marker *marker)
-{
-	return marker->family == ASM_OSACA ? "OSACA" : "LLVM-MCA";
-}
-
-/* The open region that an end marker closes: the last one of its name, or the last one if it has no
- * name.
- */
-static size_t find_open(const struct asm_source *source, const size_t *open, size_t n_open,
-			size_t marker)
-{
-	const bool has_name = source->names[source->markers[marker].name];
-
-	while (n_open > 0) {
-		n_open--;
-		if (has_name ? is_same_name(source, open[n_open], marker)
-			     : source->markers[open[n_open]].family ==
-				       source->markers[marker].family)
-			return n_open;
-	}
-	return SIZE_MAX;
-}
-
-/* Tells whether there was such a region before: compilers duplicate code, and the markers in it. */
-static bool is_known(const struct asm_source *source, size_t marker)
-{
-	size_t i;
-
-	for (i = 0; i < source->n_regions; i++)
-		if (is_same_name(source, source->regions[i].begin, marker) ||
-		    (!source->names[source->markers[marker].name] &&
-		     source->markers[marker].family ==
-			     source->markers[source->regions[i].begin].family))
-			return true;
-	return false;
-}
-
-static int add_region(struct asm_source *source, size_t begin, size_t end, struct tact_diag *diag)
-{
-	if (tact_grow(&source->regions, &source->regions_capacity, source->n_regions + 1,
-		      sizeof(*source->regions)))
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	source->regions[source->n_regions++] = (struct asm_region){begin, end};
-	return 0;
-}
-
-static int close_region(struct asm_source *source, size_t *open, size_t *n_open, size_t marker,
-			struct tact_diag *diag)
-{
-	const struct asm_marker *m = &source->markers[marker];
-	const size_t place = find_open(source, open, *n_open, marker);
-
-	if (place == SIZE_MAX) {
-		if (is_known(source, marker))
-			return 0;
-		return tact_fail_at(diag, TACT_E_FORMAT, m->line, 0, "%s-END%s%s has no BEGIN",
-				    family_name(m), source->names[m->name] ? " " : "",
-				    source->names + m->name);
-	}
-	if (add_region(source, open[place], marker, diag))
-		return -TACT_E_NOMEM;
-	memmove(open + place, open + place + 1, (*n_open - place - 1) * sizeof(*open));
-	(*n_open)--;
-	return 0;
-}
-
-static int compare_regions(const void *a, const void *b)
-{
-	const struct asm_region *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-static int match_markers(struct asm_source *source, struct tact_diag *diag)
-{
-	size_t *open = calloc(source->n_markers + 1, sizeof(*open)), n_open = 0, i;
-	int status = 0;
-
-	if (!open)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	for (i = 0; i < source->n_markers && status >= 0; i++) {
-		if (source->markers[i].is_begin)
-			open[n_open++] = i;
-		else
-			status = close_region(source, open, &n_open, i, diag);
-	}
-	for (i = 0; i < n_open && status >= 0; i++)
-		if (!is_known(source, open[i]))
-			status = add_region(source, open[i], ASM_NO_MARKER, diag);
-	if (source->n_regions)
-		qsort(source->regions, source->n_regions, sizeof(*source->regions),
-		      compare_regions);
-	free(open);
-	return status;
-}
-
 int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const char *text,
 		      size_t size, enum tact_syntax syntax, struct tact_diag *diag)
 {
@@ -570,7 +494,7 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 	if (status >= 0)
 		status = put(&s, "\n", 1);
 	if (status >= 0)
-		status = match_markers(out, diag);
+		status = asm_match_markers(out, diag);
 	if (status < 0) {
 		asm_source_destroy(out);
 		return status;
@@ -641,6 +565,7 @@ void asm_source_destroy(struct asm_source *source)
 	free(source->markers);
 	free(source->regions);
 	free(source->latencies);
+	free(source->settings);
 	free(source->names);
 	*source = (struct asm_source){0};
 }

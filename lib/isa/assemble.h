@@ -53,6 +53,11 @@ struct isa_assembler {
 	 */
 	int (*assemble)(const char *text, size_t text_size, uint8_t **image, size_t *size,
 			struct tact_diag *diag);
+	/* Reads a comment that says what costs depend on ("LLVM-MCA-RISCV-LMUL M2"): parts of a
+	 * setting (isa.h), ISA_SETTING_UNKNOWN if it makes no sense, 0 if it says nothing of the
+	 * kind.  NULL: there is no such comment.
+	 */
+	uint16_t (*read_setting)(const char *p, const char *end);
 	/* Words of other assemblers, separated by blanks: directives that choose the processor, and
 	 * instructions that take an address and do not access it.  NULL only for a set without Intel
 	 * syntax.
@@ -86,6 +91,9 @@ static inline bool asm_word_is(const char *p, const char *end, const char *word)
 /* As is that of latency number N. */
 #define ASM_LATENCY_PREFIX "__tact_latency_"
 
+/* As is that of setting number N. */
+#define ASM_SETTING_PREFIX "__tact_setting_"
+
 /* "LLVM-MCA-LATENCY n".  On a line of its own it is about everything that follows up to the next one
  * (llvm-mca's documentation: without a number it ends this); on the line of an instruction, about
  * that one.
@@ -111,10 +119,10 @@ struct asm_region {
 
 #define ASM_NO_MARKER SIZE_MAX
 
-/* Annotations of other tools that are ignored: latencies that make no sense, or where no label can
- * be.
+/* Annotations of other tools that are ignored: latencies and settings that make no sense, or where no
+ * label can be.
  */
-enum asm_annotation { ASM_LATENCY, ASM_EXEGESIS, ASM_ANNOTATIONS };
+enum asm_annotation { ASM_LATENCY, ASM_EXEGESIS, ASM_SETTING, ASM_ANNOTATIONS };
 
 struct asm_source {
 	const struct isa_assembler *assembler;
@@ -126,6 +134,8 @@ struct asm_source {
 	size_t n_regions, regions_capacity;
 	struct asm_latency *latencies;
 	size_t n_latencies, latencies_capacity;
+	uint16_t *settings; /* parts of a setting, which hold from their label on */
+	size_t n_settings, settings_capacity;
 	char *names;
 	size_t names_size, names_capacity;
 	enum tact_syntax syntax; /* of the first instructions: ATT or INTEL */
@@ -145,6 +155,9 @@ struct asm_source {
 int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const char *text,
 		      size_t size, enum tact_syntax syntax, struct tact_diag *diag);
 void asm_source_destroy(struct asm_source *source);
+
+/* Makes regions of the markers.  Returns as asm_source_create. */
+int asm_match_markers(struct asm_source *source, struct tact_diag *diag);
 
 /* What as says of an instruction that it does not know. */
 #define ASM_UNKNOWN "no such instruction"

@@ -86,7 +86,7 @@ static int64_t load_signed(const uint8_t *p, unsigned size)
 }
 
 /* Doubles the slots when three quarters are in use. */
-static int make_room(struct isa_cache *cache)
+static inline int make_room(struct isa_cache *cache)
 {
 	struct isa_slot *old = cache->slots;
 	size_t n = cache->n_slots;
@@ -107,13 +107,15 @@ static int make_room(struct isa_cache *cache)
 }
 
 /* Decodes in full; returns the number of the new entry. */
-static long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t size)
+static inline long decode_entry(struct isa_cache *cache, const uint8_t *code, size_t size,
+				uint16_t setting)
 {
 	if (tact_grow(&cache->entries, &cache->capacity, cache->n_entries + 1,
 		      sizeof(*cache->entries)) < 0)
 		return -TACT_E_NOMEM;
 	if (cache->isa->decode(&cache->entries[cache->n_entries], code, size) < 0)
 		return -TACT_E_DECODE;
+	cache->entries[cache->n_entries].setting = setting;
 	return (long)cache->n_entries++;
 }
 
@@ -123,8 +125,10 @@ static void take_decoded(struct isa_instance *instance, const struct tact_insn *
 	*instance = (struct isa_instance){insn->displacement, insn->immediate, insn->length};
 }
 
-long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
-		      size_t size, struct isa_instance *instance)
+/* Most sets have no settings: for them, the compiler leaves these out. */
+static inline __attribute__((always_inline)) long
+decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code, size_t size,
+       uint16_t setting, struct isa_instance *instance)
 {
 	struct isa_slot *slot;
 	const uint8_t *p;
@@ -133,20 +137,22 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 
 	if (!layout->length || layout->head > MAX_HEAD) {
 		/* Rare encodings are decoded each time. */
-		n = decode_entry(cache, code, size);
+		n = decode_entry(cache, code, size, setting);
 		if (n >= 0)
 			take_decoded(instance, &cache->entries[n]);
 		return n;
 	}
 	load_key(key, code, layout->head);
 	((uint8_t *)key)[15] = layout->head;
+	if (setting) /* sets that have one have short heads */
+		memcpy((uint8_t *)key + MAX_HEAD - 2, &setting, sizeof(setting));
 	if (layout->imm_is_register)
 		((uint8_t *)key)[14] = code[layout->head + layout->disp_size];
 	if (layout->imm_size == 1 && !code[layout->head + layout->disp_size])
 		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
 	slot = find(cache, key);
 	if (!slot->entry) {
-		n = decode_entry(cache, code, size);
+		n = decode_entry(cache, code, size, setting);
 		if (n < 0)
 			return n;
 		take_decoded(instance, &cache->entries[n]);
@@ -169,4 +175,17 @@ long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, 
 	if (layout->imm_in_head)
 		instance->immediate = cache->entries[n].immediate;
 	return n;
+}
+
+long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
+		      size_t size, struct isa_instance *instance)
+{
+	return decode(cache, layout, code, size, 0, instance);
+}
+
+long isa_cache_decode_set(struct isa_cache *cache, const struct isa_layout *layout,
+			  const uint8_t *code, size_t size, uint16_t setting,
+			  struct isa_instance *instance)
+{
+	return decode(cache, layout, code, size, setting, instance);
 }

@@ -42,4 +42,9 @@ void isa_cache_flush(struct isa_cache *cache);
 long isa_cache_decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code,
 		      size_t size, struct isa_instance *instance);
 
+/* The same with a setting (struct tact_insn), which is a part of what is remembered. */
+long isa_cache_decode_set(struct isa_cache *cache, const struct isa_layout *layout,
+			  const uint8_t *code, size_t size, uint16_t setting,
+			  struct isa_instance *instance);
+
 #endif /* TACT_ISA_CACHE_H */

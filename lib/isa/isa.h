@@ -252,6 +252,12 @@ struct tact_isa {
 	const char *qemu; /* user mode; QEMU's own name of the machine is qemu_target */
 	const char *qemu_target;
 	const char *qemu_cpu; /* for -cpu: gives the traces of a real CPU */
+	/* The same for CPUs whose model has data of the instruction `wide_example`, which others cannot
+	 * execute: C libraries choose their routines by what they find.  NULL: there are none.
+	 */
+	const char *qemu_wide_cpu;
+	const struct isa_example_code *wide_example;
+	bool repeats_strings; /* has instructions that are one loop over memory each */
 	struct isa_calls calls;
 
 	const struct isa_native *native; /* NULL: this program was compiled for another set */
@@ -313,6 +319,16 @@ struct tact_isa {
 	/* Tells whether an instruction only exchanges two registers of the stack.  NULL: none does. */
 	bool (*exchanges)(const struct tact_insn *insn);
 
+	/* Follows what instructions set for those after them and what costs depend on, such as the
+	 * length of vectors.  A setting has two parts, a byte each; a part that is 0 is not known.
+	 * Goes from the setting `before` through some code, and writes for each of its first `max`
+	 * instructions the one with which it is executed: 0 where costs depend on none,
+	 * ISA_SETTING_UNKNOWN where they depend on one that is not known.  Returns that after the
+	 * code.  NULL: there is no such thing.
+	 */
+	uint16_t (*follow)(uint16_t before, const uint8_t *code, size_t size, uint16_t *of,
+			   size_t max);
+
 	/* Returns into which level of caches, 1 or 2, an instruction brings data that nobody waits for;
 	 * 0: it is not a prefetch.  NULL: none is.
 	 */
@@ -345,6 +361,15 @@ struct tact_isa {
 
 	const struct isa_rewriter *rewriter; /* rewrite.h: to change code; NULL: none */
 };
+
+enum { ISA_SETTING_UNKNOWN = 0xffff };
+
+/* Returns a setting in which parts of another one, those that it knows, have taken their place. */
+static inline uint16_t isa_merge_settings(uint16_t setting, uint16_t news)
+{
+	return (uint16_t)((news & 0x00ff ? news & 0x00ff : setting & 0x00ff) |
+			  (news & 0xff00 ? news & 0xff00 : setting & 0xff00));
+}
 
 /* Finds a set by the machine of an ELF file; NULL if there is none. */
 const struct tact_isa *isa_of_machine(unsigned elf_machine);

@@ -6,6 +6,9 @@
 
 #include "llvm/llvm.h"
 
+/* Bits of vectors whose length the CPU chooses: all have so many (SVE; RISC-V's V). */
+enum { LEAST_VECTOR = 128 };
+
 static const struct llvm_api *open_module(const struct mc_set *set, struct llvm_set **module,
 					  struct tact_diag *diag)
 {
@@ -66,7 +69,7 @@ static void add_address(const struct mc_set *set, struct tact_insn *insn, struct
 	take_out(x, address.base);
 	take_out(x, address.index);
 	o->number = 0;
-	o->bits = address.bits;
+	o->bits = address.bits ? address.bits : LEAST_VECTOR;
 	o->base = address.base;
 	o->index = address.index;
 	o->scale = address.scale;

@@ -14,7 +14,7 @@
 struct mc_address {
 	uint8_t base, index; /* TACT_REG_NONE: none */
 	uint8_t scale;
-	uint16_t bits; /* accessed there; 0: not known */
+	uint16_t bits; /* accessed there; 0: a vector's, or not known */
 	int64_t displacement;
 	int16_t base_change; /* the base is written back, so much larger; 0: it stays */
 	bool is_pc_relative;

@@ -23,7 +23,7 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-enum { LLVM_WIRE_VERSION = 2 };
+enum { LLVM_WIRE_VERSION = 3 };
 
 /* Its only symbol: const struct llvm_api *tact_llvm_api(void). */
 #define LLVM_WIRE_SYMBOL "tact_llvm_api"
@@ -34,7 +34,14 @@ enum {
 	LLVM_MAX_ADVANCES = 192, /* of all reads of an instruction */
 	LLVM_MAX_RESOURCES = 16, /* of an instruction */
 	LLVM_MAX_KINDS = 63,	 /* resources of a CPU: bits of a mask */
+	LLVM_MAX_HINTS = 2,	 /* of an instruction */
+	LLVM_MAX_FILES = 8,	 /* register files of a CPU */
 	LLVM_NO_REGISTER = 0xffff
+};
+
+/* What LLVM is told of the code around an instruction (its "instruments"): "RISCV-LMUL", "M2". */
+struct llvm_hint {
+	const char *kind, *value;
 };
 
 /* An instruction set, for finding it.  Registers are numbered by the caller; a name may be several
@@ -48,6 +55,10 @@ struct llvm_set_spec {
 	unsigned n_registers;
 	const char *const *flags;
 	unsigned n_flags;
+	/* Writes what to say of a setting (struct tact_insn), and returns how many there are.  NULL:
+	 * the set has no settings.
+	 */
+	unsigned (*hints)(uint16_t setting, struct llvm_hint *out);
 	/* What names of opcodes begin with that the features leave out, blanks between: they have no
 	 * form.  LLVM's encoder is only asked for what may be encoded.
 	 */
@@ -112,6 +123,14 @@ struct llvm_resource {
 	bool is_group;
 };
 
+/* A register file: of the CPU's physical registers, renamed ones take some until they retire. */
+struct llvm_register_file {
+	const char *name;
+	unsigned registers;    /* 0: no limit */
+	unsigned moves;	       /* eliminated in a cycle; 0: no limit */
+	bool only_zeros_moved; /* other moves are executed */
+};
+
 struct llvm_cpu_info {
 	const char *name;
 	unsigned issue_width;
@@ -119,18 +138,29 @@ struct llvm_cpu_info {
 	unsigned reorder_buffer, retire_width; /* micro-ops; 0: none, no limit */
 	unsigned load_queue, store_queue;      /* 0: no limit */
 	unsigned load_latency, branch_penalty;
-	unsigned n_register_files; /* with limits that are not told here */
+	unsigned n_register_files; /* the first one stands for registers of no file */
+	struct llvm_register_file register_file[LLVM_MAX_FILES];
 	unsigned n_resources;
 	struct llvm_resource resource[LLVM_MAX_KINDS];
 };
 
 /* ---- what an instruction costs on a CPU, as llvm-mca sees it ---- */
 
+/* Where a register is renamed. */
+struct llvm_renaming {
+	uint16_t as;   /* it, or what it is a part of and renamed with; 0: it is always renamed */
+	uint16_t cost; /* physical registers */
+	uint8_t file;
+	bool allows_moves; /* to the register: they may be eliminated */
+};
+
 struct llvm_write {
 	uint16_t reg; /* LLVM's number, for `parts` */
 	uint16_t latency;
 	uint16_t write_id; /* which read-advances count */
+	struct llvm_renaming renaming;
 	bool clears_whole; /* what it is a part of is cleared */
+	bool is_zero;	   /* it is known to be zero, without being executed */
 	uint8_t n_spread;
 	uint8_t spread[LLVM_MAX_SPREAD]; /* of the set's registers */
 };
@@ -142,6 +172,7 @@ struct llvm_advance {
 
 struct llvm_read {
 	uint16_t reg;
+	struct llvm_renaming renaming;
 	bool is_independent; /* nobody waits for it: idioms */
 	uint8_t n_spread;
 	uint16_t first_advance, n_advances; /* the first that fits counts */
@@ -154,14 +185,22 @@ struct llvm_use {
 	bool is_reserved; /* all of a group */
 };
 
+/* An instruction of the caller's. */
+struct llvm_place {
+	uint16_t setting; /* of struct tact_insn */
+	uint8_t length;
+};
+
 struct llvm_facts {
 	uint32_t size;
 	int status; /* 0, or -TACT_E_NO_DATA: LLVM's model does not know the instruction */
+	uint32_t place;
 	uint16_t micro_ops;
 	uint16_t latency; /* until it can retire */
 	bool loads, stores, load_barrier, store_barrier;
 	bool begins_group, ends_group, retires_early, is_call;
 	bool must_issue, has_overlapping_groups, is_move;
+	bool is_foreign;	  /* the CPU lacks the extension that has it */
 	uint64_t buffers, groups; /* masks of resources */
 	uint8_t n_reads, n_writes, n_uses;
 	uint16_t n_advances;
@@ -213,11 +252,12 @@ struct llvm_api {
 	int (*open_cpu)(struct llvm_cpu **out, struct llvm_set *set, const char *name,
 			struct llvm_message *why);
 	const struct llvm_cpu_info *(*cpu_info)(struct llvm_cpu *cpu);
-	/* Fills facts of the instructions of some code, at most `max`.  Returns how many, or
-	 * -TACT_E_DECODE.
+	/* Fills facts of n instructions that follow each other from `code` on, in order.  What is one
+	 * instruction for the caller may be two for LLVM (a lock prefix), at most twice n in all.
+	 * Returns how many, or -TACT_E_LIMIT if there are more.
 	 */
-	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, size_t size, struct llvm_facts *out,
-		     size_t max);
+	int (*facts)(struct llvm_cpu *cpu, const uint8_t *code, const struct llvm_place *places,
+		     size_t n, struct llvm_facts *out);
 	/* Something that the caller keeps with a CPU; NULL at first.  `make` is called, under a lock
 	 * of its own, if it is not there, and returns it or NULL.
 	 */

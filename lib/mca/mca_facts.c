@@ -17,7 +17,7 @@ void mca_facts_destroy(struct mca_facts *f)
 	if (!f)
 		return;
 	FREE_ALL(f->code.facts, f->code.insns, f->code.reads, f->code.writes, f->code.keys);
-	FREE_ALL(f->machine.writers, f);
+	FREE_ALL(f->code.places, f->code.wholes, f->machine.files.names, f->machine.writers, f);
 }
 
 /* ---- code ---- */
@@ -52,6 +52,7 @@ static int add_reads(struct facts_code *c, const struct arch_llvm *llvm, struct 
 
 		if (f->read[i].is_independent)
 			continue;
+		to->reg = f->read[i].reg;
 		to->advances = f->advance + f->read[i].first_advance;
 		to->n_advances = f->read[i].n_advances;
 		if (add_keys(c, llvm, f->read[i].reg, false, &to->first_key, &to->n_keys) < 0)
@@ -73,19 +74,56 @@ static int add_writes(struct facts_code *c, const struct arch_llvm *llvm, struct
 	for (unsigned i = 0; i < f->n_writes; i++) {
 		struct facts_write *to = &c->writes[c->n_writes++];
 
-		to->latency = f->write[i].latency;
-		to->write_id = f->write[i].write_id;
-		if (add_keys(c, llvm, f->write[i].reg, f->write[i].clears_whole, &to->first_key,
-			     &to->n_keys) < 0)
+		const struct llvm_write *from = &f->write[i];
+		const uint16_t as = from->renaming.as ? from->renaming.as : from->reg;
+
+		*to = (struct facts_write){.latency = from->latency, .write_id = from->write_id};
+		to->is_part = as != from->reg && !from->clears_whole;
+		if (add_keys(c, llvm, as, from->clears_whole, &to->first_key, &to->n_keys) < 0)
+			return -TACT_E_NOMEM;
+		if (to->is_part &&
+		    add_keys(c, llvm, from->reg, false, &to->first_own, &to->n_own) < 0)
 			return -TACT_E_NOMEM;
 	}
 	insn->n_writes = f->n_writes;
 	return 0;
 }
 
+/* Finds the keys of what a register is renamed as. */
+static int add_whole(struct facts_code *c, const struct arch_llvm *llvm, uint16_t reg,
+		     const struct llvm_renaming *renaming)
+{
+	const uint16_t as = renaming->as ? renaming->as : reg;
+	struct facts_whole whole = {0};
+
+	if (!as || (as < c->n_wholes && c->wholes[as].n_keys))
+		return 0;
+	if (add_keys(c, llvm, as, false, &whole.first_key, &whole.n_keys) < 0 ||
+	    tact_grow(&c->wholes, &c->wholes_capacity, c->key_limit, sizeof(*c->wholes)) < 0)
+		return -TACT_E_NOMEM;
+	if (c->n_wholes < c->key_limit)
+		memset(c->wholes + c->n_wholes, 0,
+		       (c->key_limit - c->n_wholes) * sizeof(*c->wholes));
+	c->n_wholes = c->n_wholes < c->key_limit ? c->key_limit : c->n_wholes;
+	c->wholes[as] = whole;
+	return 0;
+}
+
+static int add_wholes(struct facts_code *c, const struct arch_llvm *llvm,
+		      const struct llvm_facts *f)
+{
+	int status = 0;
+
+	for (unsigned i = 0; i < f->n_reads && f->is_move && status >= 0; i++)
+		status = add_whole(c, llvm, f->read[i].reg, &f->read[i].renaming);
+	for (unsigned i = 0; i < f->n_writes && f->is_move && status >= 0; i++)
+		status = add_whole(c, llvm, f->write[i].reg, &f->write[i].renaming);
+	return status;
+}
+
 static void begin_code(struct facts_code *c)
 {
-	c->n_insns = c->n_reads = c->n_writes = c->n_keys = c->n_known = 0;
+	c->n_insns = c->n_reads = c->n_writes = c->n_keys = c->n_known = c->n_wholes = 0;
 	c->key_limit = 1;
 }
 
@@ -96,30 +134,45 @@ static void assume(struct llvm_facts *f)
 	f->micro_ops = f->latency = 1;
 }
 
+/* Asks LLVM.  Returns how many instructions it takes the block for, or -TACT_E_*. */
+static int ask(struct facts_code *c, const struct tact_block *block)
+{
+	const size_t n = block->n_insns;
+
+	if (tact_grow(&c->places, &c->places_capacity, n, sizeof(*c->places)) < 0 ||
+	    tact_grow(&c->facts, &c->facts_capacity, 2 * n, sizeof(*c->facts)) < 0 ||
+	    tact_grow(&c->insns, &c->insns_capacity, 2 * n, sizeof(*c->insns)) < 0)
+		return -TACT_E_NOMEM;
+	for (size_t i = 0; i < n; i++)
+		c->places[i] = (struct llvm_place){block->insns[i].insn->setting,
+						   block->insns[i].insn->length};
+	return arch_llvm_facts(block->arch->llvm, block->code, c->places, n, c->facts);
+}
+
 static int fill_code(struct facts_code *c, const struct tact_block *block)
 {
 	const struct arch_llvm *llvm = block->arch->llvm;
+	size_t n_unknown = 0;
 	int n;
 
 	begin_code(c);
-	if (tact_grow(&c->facts, &c->facts_capacity, block->n_insns, sizeof(*c->facts)) < 0 ||
-	    tact_grow(&c->insns, &c->insns_capacity, block->n_insns, sizeof(*c->insns)) < 0)
-		return -TACT_E_NOMEM;
-	n = arch_llvm_facts(llvm, block->code, block->code_size, c->facts, block->n_insns);
-	if (n != (int)block->n_insns)
-		return -TACT_E_DECODE;
-	for (c->n_insns = 0; c->n_insns < block->n_insns; c->n_insns++) {
+	n = ask(c, block);
+	if (n < 0)
+		return n;
+	for (c->n_insns = 0; c->n_insns < (size_t)n; c->n_insns++) {
 		struct facts_insn *insn = &c->insns[c->n_insns];
 		struct llvm_facts *f = &c->facts[c->n_insns];
 
-		c->n_known += !f->status;
+		n_unknown += f->status != 0;
 		if (f->status)
 			assume(f);
 		*insn = (struct facts_insn){.facts = f,
 					    .latency = f->is_call ? CALL_LATENCY : f->latency};
-		if (add_reads(c, llvm, insn) < 0 || add_writes(c, llvm, insn) < 0)
+		if (add_reads(c, llvm, insn) < 0 || add_writes(c, llvm, insn) < 0 ||
+		    add_wholes(c, llvm, f) < 0)
 			return -TACT_E_NOMEM;
 	}
+	c->n_known = n_unknown < block->n_insns ? block->n_insns - n_unknown : 0;
 	return 0;
 }
 
@@ -144,7 +197,7 @@ static int begin_machine(struct facts_machine *m, const struct facts_code *code,
 	if (tact_grow(&m->writers, &m->writers_capacity, code->key_limit, sizeof(*m->writers)) < 0)
 		return -TACT_E_NOMEM;
 	memset(m->writers, 0, code->key_limit * sizeof(*m->writers));
-	return 0;
+	return files_init(m);
 }
 
 int mca_facts_estimate(struct mca_facts **owned, const struct tact_mca_options *opt,
@@ -158,7 +211,7 @@ int mca_facts_estimate(struct mca_facts **owned, const struct tact_mca_options *
 		f = *owned = calloc(1, sizeof(*f));
 	if (!f)
 		return -TACT_E_NOMEM;
-	if ((uint64_t)opt->iterations * block->n_insns > INT32_MAX / 256)
+	if ((uint64_t)opt->iterations * block->n_insns > INT32_MAX / 512)
 		return -TACT_E_LIMIT;
 	status = fill_code(&f->code, block);
 	if (status >= 0)

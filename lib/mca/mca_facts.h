@@ -8,6 +8,7 @@
  *   mca_facts.c   a block becomes code; one block repeated
  *   mca_units.c   units, groups and buffers: which one an instruction gets
  *   mca_order.c   the order of loads and stores
+ *   mca_files.c   register files, and moves that are eliminated
  *   mca_window.c  out of order: dispatch, issue, retire
  *   mca_line.c    in order
  */
@@ -21,6 +22,7 @@
 
 /* A register as LLVM numbers it; a part of one has a number of its own. */
 struct facts_read {
+	uint16_t reg;
 	uint32_t first_key;
 	uint16_t n_keys;
 	uint16_t n_advances;
@@ -28,9 +30,11 @@ struct facts_read {
 };
 
 struct facts_write {
-	uint32_t first_key;
-	uint16_t n_keys;
+	uint32_t first_key; /* that of what it is renamed as */
+	uint32_t first_own; /* those of itself, if it is a part; which of them are zero */
+	uint16_t n_keys, n_own;
 	uint16_t latency, write_id;
+	bool is_part; /* it is kept with what it is a part of, and waits for that */
 };
 
 struct facts_insn {
@@ -42,11 +46,19 @@ struct facts_insn {
 
 struct facts_code {
 	struct llvm_facts *facts; /* owned, as all arrays here */
+	struct llvm_place *places;
+	size_t places_capacity;
 	struct facts_insn *insns;
 	struct facts_read *reads;
 	struct facts_write *writes;
 	uint16_t *keys;
 	size_t n_insns, n_reads, n_writes, n_keys, n_known;
+	/* For moves: the keys of what registers are renamed as, by key. */
+	struct facts_whole {
+		uint32_t first_key;
+		uint16_t n_keys; /* 0: not asked for */
+	} * wholes;
+	size_t n_wholes, wholes_capacity;
 	size_t facts_capacity, insns_capacity, reads_capacity, writes_capacity, keys_capacity;
 	unsigned key_limit; /* all keys are below */
 };
@@ -123,6 +135,35 @@ void order_start(struct facts_order *o, uint32_t group);
 void order_finish(struct facts_order *o, uint32_t group);
 void order_retire(struct facts_order *o, const struct llvm_facts *facts);
 
+/* ---- register files ---- */
+
+struct facts_files {
+	unsigned used[LLVM_MAX_FILES], moved[LLVM_MAX_FILES]; /* registers; moves in this cycle */
+	/* By key, owned: what it is the same as, since a move was eliminated (0: nothing), and whether
+	 * it is known to be zero.
+	 */
+	struct facts_name {
+		uint16_t same_as;
+		bool is_zero;
+	} * names;
+	size_t names_capacity;
+};
+
+struct facts_machine;
+struct facts_flight;
+
+/* Returns 0 or -TACT_E_NOMEM. */
+int files_init(struct facts_machine *m);
+void files_cycle(struct facts_machine *m);
+bool files_have_room(const struct facts_machine *m, const struct facts_insn *insn);
+
+/* Eliminates a move, or an exchange, if that is possible: its results are names then. */
+bool files_eliminate(struct facts_machine *m, const struct facts_insn *insn);
+
+/* Takes registers for what an instruction writes, or gives them back. */
+void files_take(struct facts_machine *m, const struct facts_flight *f);
+void files_leave(struct facts_machine *m, const struct facts_flight *f);
+
 /* ---- machines ---- */
 
 enum {
@@ -144,7 +185,7 @@ struct facts_flight {
 	uint32_t waiters;      /* 1 + the first link */
 	uint16_t missing;      /* operands whose producer has not issued */
 	uint16_t n_users, entries;
-	bool is_executed;
+	bool is_executed, is_eliminated;
 };
 
 struct facts_link {
@@ -157,6 +198,7 @@ struct facts_machine {
 	const struct facts_code *code;
 	struct facts_units units;
 	struct facts_order order;
+	struct facts_files files;
 	int32_t now;
 	uint32_t head, tail; /* numbers of the oldest in flight and of the next one */
 	uint32_t limit;	     /* number of instructions to run */

@@ -14,7 +14,9 @@ static struct order_group *group_of(struct facts_order *o, uint32_t id)
 
 void order_init(struct facts_order *o, const struct llvm_cpu_info *info, bool has_aliases)
 {
-	memset(o, 0, sizeof(*o));
+	/* Groups and links are filled when they are made. */
+	memset(o, 0, offsetof(struct facts_order, groups));
+	o->free_link = o->used_links = 0;
 	o->has_aliases = has_aliases;
 	o->load_queue = info->load_queue;
 	o->store_queue = info->store_queue;

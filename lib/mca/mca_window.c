@@ -15,13 +15,30 @@ static void set_ready(struct facts_flight *f, int32_t cycle)
 		f->ready = cycle;
 }
 
+/* Waits until a write of `producer` is issued. */
+static void wait_for(struct facts_machine *m, struct facts_flight *f, struct facts_flight *producer,
+		     uint32_t write, int advance)
+{
+	uint32_t link = m->free_link;
+
+	if (link)
+		m->free_link = m->links[link - 1].next;
+	else if (m->used_links < FACTS_LINKS)
+		link = ++m->used_links;
+	else
+		return;
+	m->links[link - 1] = (struct facts_link){producer->waiters, f->number, write, advance};
+	producer->waiters = link;
+	producer->n_users++;
+	f->missing++;
+}
+
 /* `f` reads what `w` of `producer` writes. */
 static void connect(struct facts_machine *m, struct facts_flight *f, struct facts_flight *producer,
 		    const struct facts_read *read, uint32_t write)
 {
 	const struct facts_write *w = &m->code->writes[write];
 	const int advance = facts_delay(read, w);
-	uint32_t link;
 
 	if (producer->issued != FACTS_NEVER) {
 		int32_t left = producer->issued + w->latency - m->now;
@@ -33,17 +50,45 @@ static void connect(struct facts_machine *m, struct facts_flight *f, struct fact
 		set_ready(f, m->now + (left > 0 ? left : 0));
 		return;
 	}
-	link = m->free_link;
-	if (link)
-		m->free_link = m->links[link - 1].next;
-	else if (m->used_links < FACTS_LINKS)
-		link = ++m->used_links;
-	else
-		return;
-	m->links[link - 1] = (struct facts_link){producer->waiters, f->number, write, advance};
-	producer->waiters = link;
-	producer->n_users++;
-	f->missing++;
+	wait_for(m, f, producer, write, advance);
+}
+
+static bool is_written_before(const struct facts_machine *m, const struct facts_insn *insn,
+			      unsigned i)
+{
+	const uint16_t key = m->code->keys[m->code->writes[insn->first_write + i].first_key];
+
+	for (unsigned k = 0; k < i; k++)
+		if (m->code->keys[m->code->writes[insn->first_write + k].first_key] == key)
+			return true;
+	return false;
+}
+
+/* A part that is written is not complete before what it is a part of. */
+static void connect_parts(struct facts_machine *m, struct facts_flight *f)
+{
+	for (unsigned i = 0; i < f->insn->n_writes; i++) {
+		const struct facts_write *own = &m->code->writes[f->insn->first_write + i];
+		const int sooner = own->latency ? own->latency - 1 : 0;
+		struct facts_writer w;
+		struct facts_flight *producer;
+		int32_t left;
+
+		if (!own->is_part || is_written_before(m, f->insn, i))
+			continue;
+		w = m->writers[m->code->keys[own->first_key]];
+		producer = facts_flight(m, w.number - 1);
+		if (!w.number || producer->number != w.number - 1 || w.number - 1 < m->head ||
+		    producer == f)
+			continue;
+		if (producer->issued == FACTS_NEVER) {
+			wait_for(m, f, producer, w.write, sooner);
+			continue;
+		}
+		left = producer->issued + m->code->writes[w.write].latency - m->now;
+		left = producer->is_executed || left < 0 ? 0 : left;
+		set_ready(f, m->now + (left > sooner ? left - sooner : 0));
+	}
 }
 
 /* A register that was written by what has retired may still come late (a negative advance). */
@@ -58,14 +103,26 @@ static void connect_retired(struct facts_machine *m, struct facts_flight *f,
 		set_ready(f, m->now + late - elapsed);
 }
 
+/* Finds the keys of a register, or of the one that a move has made the same. */
+static unsigned keys_of(const struct facts_machine *m, const struct facts_read *read,
+			uint32_t *first)
+{
+	const uint16_t same_as = m->files.names[read->reg].same_as;
+
+	*first = same_as ? m->code->wholes[same_as].first_key : read->first_key;
+	return same_as ? m->code->wholes[same_as].n_keys : read->n_keys;
+}
+
 static void read_operand(struct facts_machine *m, struct facts_flight *f,
 			 const struct facts_read *read)
 {
 	struct facts_writer seen[32];
+	uint32_t first;
+	const unsigned n_keys = keys_of(m, read, &first);
 	unsigned n = 0;
 
-	for (unsigned k = 0; k < read->n_keys; k++) {
-		const struct facts_writer w = m->writers[m->code->keys[read->first_key + k]];
+	for (unsigned k = 0; k < n_keys; k++) {
+		const struct facts_writer w = m->writers[m->code->keys[first + k]];
 		struct facts_flight *producer = facts_flight(m, w.number - 1);
 		unsigned i = 0;
 
@@ -218,6 +275,7 @@ static void retire_stage(struct facts_machine *m)
 			return;
 		if (has_order(f))
 			order_retire(&m->order, f->insn->facts);
+		files_leave(m, f);
 		m->free_entries += f->entries;
 		m->ended_at = m->now;
 		if (m->head == m->marked)
@@ -232,14 +290,15 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-static bool can_dispatch(const struct facts_machine *m, const struct llvm_facts *facts)
+static bool can_dispatch(const struct facts_machine *m, const struct facts_insn *insn)
 {
+	const struct llvm_facts *facts = insn->facts;
 	const unsigned width = m->info->issue_width, needed = least(facts->micro_ops, width),
 		       entries = least(facts->micro_ops, m->info->reorder_buffer);
 
 	return m->entries && needed <= m->entries &&
 	       (!facts->begins_group || m->entries == width) &&
-	       m->free_entries >= (entries ? entries : 1) &&
+	       m->free_entries >= (entries ? entries : 1) && files_have_room(m, insn) &&
 	       units_have_room(&m->units, facts->buffers) && order_has_room(&m->order, facts) &&
 	       m->tail - m->head < FACTS_FLIGHTS / 2;
 }
@@ -269,11 +328,18 @@ static void dispatch(struct facts_machine *m, const struct facts_insn *insn)
 				   .ready = m->now,
 				   .entries = (uint16_t)(entries ? entries : 1)};
 	take_slots(m, insn->facts);
-	for (unsigned i = 0; i < insn->n_reads; i++)
-		read_operand(m, f, &m->code->reads[insn->first_read + i]);
-	facts_note_writes(m, insn, f->number);
 	m->free_entries -= f->entries;
 	m->tail++;
+	f->is_eliminated = insn->facts->is_move && files_eliminate(m, insn);
+	if (f->is_eliminated) {
+		f->is_executed = true;
+		return;
+	}
+	for (unsigned i = 0; i < insn->n_reads; i++)
+		read_operand(m, f, &m->code->reads[insn->first_read + i]);
+	connect_parts(m, f);
+	files_take(m, f);
+	facts_note_writes(m, insn, f->number);
 	units_take_room(&m->units, insn->facts->buffers);
 	if (has_order(f))
 		f->group = order_dispatch(&m->order, insn->facts);
@@ -295,13 +361,14 @@ static void begin_dispatch(struct facts_machine *m)
 void facts_run_window(struct facts_machine *m)
 {
 	for (m->now = 0; m->head < m->limit; m->now++) {
+		files_cycle(m);
 		retire_stage(m);
 		issue_stage(m);
 		begin_dispatch(m);
 		while (m->tail < m->limit) {
 			const struct facts_insn *insn = &m->code->insns[m->tail % m->code->n_insns];
 
-			if (!can_dispatch(m, insn->facts))
+			if (!can_dispatch(m, insn))
 				break;
 			dispatch(m, insn);
 		}

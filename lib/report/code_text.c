@@ -164,17 +164,32 @@ static void add_summary(const struct tact_code_report *r, struct text *out)
 	}
 }
 
+/* The columns of the longest name of a CPU. */
+static int name_columns(const struct tact_codediff *diff)
+{
+	size_t most = 5;
+
+	for (size_t i = 0; i < diff->n_archs; i++) {
+		const size_t n = strlen(tact_arch_name(diff->archs[i]));
+
+		most = n > most ? n : most;
+	}
+	return (int)most;
+}
+
 /* One line per CPU on which the cycles changed; the others together. */
 static void add_costs(const struct tact_code_report *r, const struct codediff_row *row,
 		      struct text *out)
 {
-	enum { CAUSE = 37, NARROW = 7 };
+	enum { FIGURES = 32, NARROW = 2 };
 	const struct colors c = colors_of(r);
 	const bool is_narrow = r->width > 0 && r->width < 80; /* causes are below the figures */
+	const int name = name_columns(r->diff);
+	const size_t cause = (size_t)(is_narrow ? NARROW : FIGURES) + (size_t)name;
 	struct text words = {0};
 	size_t n_same = 0;
 
-	text_printf(out, "  %-5s%9s%9s%10s%s\n", "CPU", "A", "B", "Change",
+	text_printf(out, "  %-*s%9s%9s%10s%s\n", name, "CPU", "A", "B", "Change",
 		    is_narrow ? "" : "  Cause");
 	for (size_t i = 0; i < r->diff->n_archs; i++) {
 		const double ratio = codediff_ratio(row, i);
@@ -183,7 +198,7 @@ static void add_costs(const struct tact_code_report *r, const struct codediff_ro
 			n_same++;
 			continue;
 		}
-		text_printf(out, "  %-5s", tact_arch_name(r->diff->archs[i]));
+		text_printf(out, "  %-*s", name, tact_arch_name(r->diff->archs[i]));
 		if (!(ratio > 0)) {
 			const int status = row->cost[0][i].status ? row->cost[0][i].status
 								  : row->cost[1][i].status;
@@ -201,8 +216,7 @@ static void add_costs(const struct tact_code_report *r, const struct codediff_ro
 		if (is_narrow)
 			text_add(out, "\n");
 		/* Colours take no columns. */
-		add_words(r, &words, is_narrow ? NARROW : CAUSE,
-			  is_narrow ? out->size : out->size - CAUSE, out);
+		add_words(r, &words, cause, is_narrow ? out->size : out->size - cause, out);
 	}
 	if (!n_same)
 		return;

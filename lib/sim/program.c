@@ -88,9 +88,25 @@ static void sort_known(struct draft *d, params_ports mask)
 		push(d, d->alu, &d->n_alu, mask);
 }
 
-/* Data without an address are the whole store. */
+/* Takes the first of what seemed to compute. */
+static params_ports take_first(struct draft *d)
+{
+	const params_ports mask = d->alu[0];
+
+	memmove(d->alu, d->alu + 1, --d->n_alu * sizeof(d->alu[0]));
+	return mask;
+}
+
+/* Vectors may have units of their own that load and store.  Data without an address are the whole
+ * store.
+ */
 static void end_known(struct draft *d)
 {
+	if (d->l->n_loads && !d->l->n_stores && !d->n_load)
+		while (d->n_alu)
+			push(d, d->load, &d->n_load, take_first(d));
+	if (d->l->n_stores && !d->n_sta && !d->n_std && d->n_alu)
+		push(d, d->std, &d->n_std, take_first(d));
 	if (d->n_std > d->n_sta)
 		d->sta[d->n_sta++] = d->std[--d->n_std];
 }
@@ -240,10 +256,24 @@ static void add_memory(struct draft *d, struct sim_uop *u)
 		}
 }
 
+/* Where LLVM has no unit that computes, a load takes all that its results depend on: masks, indices. */
+static bool load_waits(const struct draft *d, unsigned k)
+{
+	if (d->l->in[k].kind == VALUE_ADDRESS)
+		return true;
+	if (d->l->in[k].kind == VALUE_MEMORY || !d->l->advances || d->n_alu)
+		return false;
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		if (d->l->out[o].kind != VALUE_MEMORY && !draft_latency(d, k, o))
+			return false;
+	return true;
+}
+
 static void add_loads(struct draft *d)
 {
 	unsigned latency = sim_draft_load_latency(d);
 
+	d->insn->loads_at_once = d->n_load > 1 && d->l->advances;
 	for (unsigned i = 0; i < d->n_load; i++) {
 		struct sim_uop *u = sim_draft_uop(d, SIM_LOAD, d->load[i]);
 
@@ -251,7 +281,7 @@ static void add_loads(struct draft *d)
 		d->insn->n_window += u->in_window;
 		u->latency = (uint16_t)(latency + d->bi->load_extra - d->bi->fast_load);
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (d->l->in[k].kind == VALUE_ADDRESS)
+			if (load_waits(d, k))
 				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
 		add_memory(d, u);
 		if (d->n_alu || i + 1 < d->n_load)

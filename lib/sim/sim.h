@@ -149,7 +149,8 @@ struct sim_insn {
 	uint64_t written_moves; /* bit r: writes register r, if moves.c knows it */
 
 	bool takes_stored, leaves_stored; /* as in struct block_lowered */
-	uint32_t words;			  /* how its address is spelled; 0: it has none */
+	bool loads_at_once; /* its uops that load are one load which takes several units or cycles */
+	uint32_t words;	    /* how its address is spelled; 0: it has none */
 	/* As in struct block_lowered, for streams: */
 	int8_t turn;
 	bool exchanges;
@@ -298,6 +299,7 @@ struct sim_instance {
 	struct sim_origin beside; /* a store elsewhere, with the low bits of a load's address */
 	struct sim_value data;	  /* what it stores, for loads that take it at once */
 	int32_t stored;		  /* last dispatch of its stores' uops */
+	int32_t arrived;	  /* when all that it loads is there, if it loads at once */
 };
 
 /* A uop in the reservation station. */

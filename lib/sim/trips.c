@@ -52,13 +52,31 @@ int32_t sim_trip_ghost(struct sim_state *s, uint64_t access)
 	return s->clock + extra;
 }
 
+/* What several uops load together: the first one asks for all of it, the others wait for the same. */
+static int32_t load_at_once(struct sim_state *s, struct sim_instance *inst)
+{
+	if (!inst->loads_done) {
+		inst->loads_done = 1;
+		inst->arrived = s->clock;
+		for (unsigned i = 0; i < inst->n_trips; i++) {
+			const struct sim_access *a = access_at(s->stream, inst->first_trip + i);
+			const int32_t ready = a->is_store ? 0 : s->clock + load_trip(s, a);
+
+			inst->arrived = ready > inst->arrived ? ready : inst->arrived;
+		}
+	}
+	return inst->arrived > s->clock ? inst->arrived - s->clock : 0;
+}
+
 /* A uop makes one load; the first one also those for which there is no uop. */
 int32_t sim_trip_load(struct sim_state *s, struct sim_instance *inst)
 {
-	const unsigned turn = inst->loads_done++, last = inst->n_trips;
 	int32_t longest = 0;
-	unsigned n = 0;
+	unsigned turn, last = inst->n_trips, n = 0;
 
+	if (inst->insn->loads_at_once)
+		return load_at_once(s, inst);
+	turn = inst->loads_done++;
 	for (unsigned i = 0; i < last; i++) {
 		const struct sim_access *a = access_at(s->stream, inst->first_trip + i);
 		int32_t extra;

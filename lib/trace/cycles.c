@@ -128,7 +128,10 @@ static inline int find_thread(struct tact_cycles *c, uint32_t id, struct engine_
 int engine_load(struct tact_cycles *c, const struct tact_trace_block *b, enum tact_mode mode)
 {
 	const struct tact_block_options opt = {
-		.size = sizeof(opt), .mode = mode, .alignment = (unsigned)(b->address % 64)};
+		.size = sizeof(opt),
+		.mode = mode,
+		.alignment = (unsigned)(b->address % 64),
+		.setting = b->number < c->n_codes ? c->codes[b->number].setting : 0};
 	int status;
 
 	/* The code loaded so far need not be lowered again. */
@@ -221,6 +224,16 @@ static bool calls_kernel(const struct tact_isa *isa, const struct tact_trace_blo
 	return step.is_valid && step.flow == TACT_FLOW_KERNEL;
 }
 
+/* What code has set when a block is executed first: compilers see to it that this is always the same. */
+static uint16_t setting_before(const struct tact_cycles *c)
+{
+	const struct tact_trace_block *b = c->previous;
+
+	return b && c->arch->isa->follow ? c->arch->isa->follow(c->codes[b->number].setting,
+								b->code, b->code_size, NULL, 0)
+					 : 0;
+}
+
 static int add_code(struct tact_cycles *c, const struct tact_trace_block *b,
 		    const struct front_code *seen)
 {
@@ -239,6 +252,7 @@ static int add_code(struct tact_cycles *c, const struct tact_trace_block *b,
 	if (!code->block)
 		*code = (struct engine_code){.block = b,
 					     .calls_kernel = calls_kernel(c->arch->isa, b),
+					     .setting = setting_before(c),
 					     .is_known = seen->is_known,
 					     .unknown = seen->unknown};
 	return 0;
@@ -256,18 +270,20 @@ static int execute(struct tact_cycles *c, const struct tact_trace_event *event,
 		   const struct front_outcome *outcome, const struct front_trip *trips)
 {
 	struct engine_thread *t;
+	int status = find_code(c, event->block, outcome->code);
 
+	if (status < 0)
+		return -TACT_E_NOMEM;
+	c->previous = event->block;
 	if (outcome->is_skimmed)
-		return find_code(c, event->block, outcome->code) < 0 ||
-				       find_thread(c, event->thread, &t) < 0
-			       ? -TACT_E_NOMEM
-			       : engine_skim(t, event, outcome);
+		return find_thread(c, event->thread, &t) < 0 ? -TACT_E_NOMEM
+							     : engine_skim(t, event, outcome);
 	if ((event->n_accesses >= c->access_capacity &&
 	     (tact_grow(&c->accesses, &c->access_capacity, event->n_accesses + 1,
 			sizeof(*c->accesses)) < 0 ||
 	      tact_grow(&c->trips, &c->trip_capacity, c->access_capacity, sizeof(*c->trips)) <
 		      0)) ||
-	    find_code(c, event->block, outcome->code) < 0 || find_thread(c, event->thread, &t) < 0)
+	    find_thread(c, event->thread, &t) < 0)
 		return -TACT_E_NOMEM;
 	return engine_execute(t, event, outcome, trips);
 }

@@ -37,6 +37,7 @@ struct engine_code {
 	unsigned is_known : 1;	   /* its instructions could be decoded */
 	unsigned is_added : 1;	   /* the pipelines hold it */
 	unsigned calls_kernel : 1; /* its last instruction does */
+	unsigned setting : 16;	   /* that it began with when it was first executed (isa.h) */
 };
 
 enum {
@@ -183,8 +184,9 @@ struct tact_cycles {
 	struct engine_code *codes;     /* owned; by number in the trace */
 	struct strata *strata;	       /* owned; likewise */
 	size_t n_codes, code_capacity, strata_capacity;
-	size_t n_added;			/* that the pipelines hold */
-	struct engine_thread **threads; /* owned */
+	const struct tact_trace_block *previous; /* that was executed last; NULL: none */
+	size_t n_added;				 /* that the pipelines hold */
+	struct engine_thread **threads;		 /* owned */
 	size_t n_threads, thread_capacity;
 	struct engine_thread *last; /* of the last event */
 	struct memo memo;

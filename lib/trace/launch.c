@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "arch/arch_llvm.h"
 #include "base/process.h"
 #include "isa/isa.h"
 #include "trace/trace.h"
@@ -265,6 +266,15 @@ static int find_tools(const struct tact_trace_options *opt, const struct tact_is
 	return 0;
 }
 
+/* What the program may find on the CPU that it is shown. */
+static const char *presented_cpu(const struct tact_isa *isa, const struct tact_arch *arch)
+{
+	return isa->wide_example && arch && arch->isa == isa && arch->llvm &&
+			       arch_llvm_knows(arch->llvm, isa->wide_example)
+		       ? isa->qemu_wide_cpu
+		       : isa->qemu_cpu;
+}
+
 int trace_child_start(struct trace_child *child, const struct tact_trace_options *opt,
 		      const char *shm, char *const argv[], struct tact_diag *diag)
 {
@@ -296,7 +306,7 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 	}
 	words[0] = qemu;
 	words[1] = cpu_option;
-	words[2] = (char *)(uintptr_t)(opt->cpu ? opt->cpu : command.isa->qemu_cpu);
+	words[2] = (char *)(uintptr_t)(opt->cpu ? opt->cpu : presented_cpu(command.isa, opt->arch));
 	words[3] = plugin_option;
 	words[4] = plugin;
 	if (*sysroot) {

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "isa/isa.h"
 #include "trace/result.h"
 
 const char *tact_result_unmodelled(const struct tact_result *r, size_t i)
@@ -32,7 +33,7 @@ static const struct group {
 	struct {
 		const char *name, *prefix[6];
 	} parts[7];
-	bool needs_caches, needs_branches;
+	bool needs_caches, needs_branches, needs_strings;
 } groups[] = {
 	{"caches",
 	 {{"cache sizes", {"l1_kib", "l1_ways", "l2_kib", "l2_ways", "l3_kib", "l3_ways"}},
@@ -43,12 +44,14 @@ static const struct group {
 	  {"prefetchers", {"prefetch_"}},
 	  {"store buffer", {"store_buffer"}}},
 	 true,
+	 false,
 	 false},
 	{"TLBs",
 	 {{"TLBs of data", {"tlb"}},
 	  {"page walks", {"walk_", "page_walkers"}},
 	  {"TLBs of code", {"itlb", "code_tlb"}}},
 	 true,
+	 false,
 	 false},
 	{"instruction caches",
 	 {{"instruction cache", {"l1i_", "icache_"}},
@@ -58,6 +61,7 @@ static const struct group {
 	  {"how far fetch is ahead", {"code_ahead"}},
 	  {"code fetch", {"code_"}}},
 	 true,
+	 false,
 	 false},
 	{"branch predictor",
 	 {{"branch penalty", {"branch_"}},
@@ -65,8 +69,9 @@ static const struct group {
 	  {"return stack", {"return_"}},
 	  {"BTB", {"btb"}}},
 	 false,
-	 true},
-	{"string instructions", {{"string instructions", {"rep_"}}}, false, false},
+	 true,
+	 false},
+	{"string instructions", {{"string instructions", {"rep_"}}}, false, false, true},
 };
 
 enum { MOST_PARTS = ARRAY_SIZE(groups[0].parts) };
@@ -122,7 +127,8 @@ const char *tact_result_unmeasured(const struct tact_result *r, size_t i)
 		const char *name;
 		size_t n;
 
-		if ((groups[k].needs_caches && !r->info.has_caches) ||
+		if ((groups[k].needs_strings && !tact_arch_isa(arch)->repeats_strings) ||
+		    (groups[k].needs_caches && !r->info.has_caches) ||
 		    (groups[k].needs_branches && !r->info.has_branches))
 			continue;
 		name = unmeasured_of(arch, &groups[k], i, &n);

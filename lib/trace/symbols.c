@@ -3,10 +3,12 @@
  * Names and lines of executed code.  A file is opened once; a file that is gone, is not an ELF file
  * or has changed since it was executed only costs the names.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "code/code.h"
@@ -42,6 +44,12 @@ void tact_symbols_set_sysroot(struct tact_symbols *s, const char *sysroot)
 		s->sysroot = sysroot;
 }
 
+void tact_symbols_set_root(struct tact_symbols *s, const char *root)
+{
+	if (s)
+		s->root = root;
+}
+
 static void free_gap(struct symbols_gap *gap)
 {
 	if (!gap)
@@ -71,9 +79,22 @@ void tact_symbols_destroy(struct tact_symbols *s)
 	FREE_ALL(s->files, s);
 }
 
-static int open_file(struct symbols_file *f, struct tact_diag *diag)
+/* Finds a file of another machine here: a file whose code is not what was executed has no names, so
+ * that any other of the same name does no harm.
+ */
+static const char *place_of(const char *root, const char *path, char place[PATH_MAX])
 {
-	int status = obj_image_map(&f->image, f->path, diag);
+	for (const char *rest = path; root && rest && *rest == '/'; rest = strchr(rest + 1, '/'))
+		if (snprintf(place, PATH_MAX, "%s%s", root, rest) < PATH_MAX &&
+		    !access(place, R_OK))
+			return place;
+	return path;
+}
+
+static int open_file(struct symbols_file *f, const char *root, struct tact_diag *diag)
+{
+	char place[PATH_MAX];
+	int status = obj_image_map(&f->image, place_of(root, f->path, place), diag);
 
 	if (status)
 		return status;
@@ -107,7 +128,7 @@ static struct symbols_file *add_file(struct tact_symbols *s, const char *path,
 		return NULL;
 	}
 	snprintf(f->own_name, size, "[%s]", f->shown);
-	status = open_file(f, diag);
+	status = open_file(f, s->root, diag);
 	if (status)
 		f->obj = NULL;
 	if (status == -TACT_E_NOMEM) {

@@ -25,6 +25,7 @@ struct tact_symbols {
 	uint64_t n_looks;
 	struct generated *generated; /* owned */
 	const char *sysroot;	     /* as struct tact_trace_options has it */
+	const char *root;	     /* of the files of a recorded trace; NULL: "/" */
 };
 
 /* Returns the file, opened if possible.  NULL: out of memory.  diag says why it has no object. */

@@ -31,7 +31,8 @@ class Sized(Structure):
 class BlockOptions(Sized):
     """struct tact_block_options"""
     _fields_ = [('size', c_size_t), ('mode', c_int), ('init', c_int), ('alignment', c_uint),
-                ('paper', c_bool), ('memory', c_int), ('alias', c_int), ('moving', c_uint32)]
+                ('paper', c_bool), ('memory', c_int), ('alias', c_int), ('moving', c_uint32),
+                ('setting', c_uint16)]
 
 
 class PredictOptions(Sized):
@@ -213,7 +214,7 @@ class Insn(Structure):
                 ('condition', c_uint8), ('flags_read', c_uint8), ('flags_written', c_uint8),
                 ('value_effect', c_uint8), ('n_operands', c_uint8), ('flow', c_uint8),
                 ('pointer_reg', c_uint8), ('pointer_change', c_int16), ('base_change', c_int16),
-                ('displacement', c_int64), ('immediate', c_int64),
+                ('setting', c_uint16), ('displacement', c_int64), ('immediate', c_int64),
                 ('operand', Operand * MAX_OPERANDS)]
 
 

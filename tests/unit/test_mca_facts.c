@@ -62,6 +62,59 @@ static void cycles_are_those_of_llvm(void **state)
 	assert_float_equal(cycles_of("sifive-u74", NULL, loop, sizeof(loop)), 3.01, 1e-9);
 }
 
+/* Moves that are eliminated, registers that are zero, parts of registers, a register file that is full,
+ * and what is two instructions for LLVM.
+ */
+static void register_files_are_those_of_llvm(void **state)
+{
+	static const struct {
+		const char *hex;
+		double btver2, znver4;
+	} rows[] = {
+		{"4889c34801d8480fafd8", 4.08, 1.06}, {"c5f828c8c5f058c1", 4.03, 3.03},
+		{"31c04801c3", 1.03, 1.03},	      {"33c04801c3", 1.03, 1.03},
+		{"48934801d8", 2.03, 0.53},	      {"b0014801d8", 2.03, 2.03},
+		{"f0480fb11a4839c1", 13.40, 35.02},
+	};
+	uint8_t code[32], full[4 * 31];
+
+	(void)state;
+	need_llvm();
+	if (strncmp(llvm_module(NULL)->llvm_version, "22.", 3))
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const size_t n = bytes_of(code, sizeof(code), rows[i].hex);
+
+		assert_float_equal(cycles_of("llvm:btver2", NULL, code, n), rows[i].btver2, 1e-9);
+		assert_float_equal(cycles_of("llvm:znver4", NULL, code, n), rows[i].znver4, 1e-9);
+	}
+	/* vsqrtps ymm0, ymm0, which waits for itself; vaddps ymm3, ymm1, ymm1 */
+	bytes_of(full, 4, "c5fc51c0");
+	for (size_t i = 1; i < 31; i++)
+		bytes_of(full + 4 * i, 4, "c5f458d9");
+	assert_float_equal(cycles_of("llvm:btver2", NULL, full, sizeof(full)), 60.05, 1e-9);
+	assert_float_equal(cycles_of("llvm:znver2", NULL, full, sizeof(full)), 18.55, 1e-9);
+}
+
+/* The type of vectors changes costs: by vsetvli, from code before, by comments. */
+static void vector_types_are_followed(void **state)
+{
+	/* vsetvli a6, a3, e8, m2, ta, ma; vadd.vv v8, v10, v8; then e8, m8 */
+	static const uint8_t two[] = {0x57, 0xf8, 0x16, 0x0c, 0x57, 0x04, 0xa4, 0x02},
+			     eight[] = {0x57, 0xf8, 0x36, 0x0c, 0x57, 0x04, 0xa4, 0x02};
+	double small, large;
+
+	(void)state;
+	need_llvm();
+	small = cycles_of("sifive-p670", NULL, two, sizeof(two));
+	large = cycles_of("sifive-p670", NULL, eight, sizeof(eight));
+	assert_true(large > small + 1);
+	/* The addition comes first: its type is that of the iteration before. */
+	assert_true(cycles_of("sifive-p670", NULL,
+			      (const uint8_t[]){0x57, 0x04, 0xa4, 0x02, 0x57, 0xf8, 0x36, 0x0c},
+			      8) > small + 1);
+}
+
 /* With aliases, a load waits for the store of the iteration before; at a steady pace, start and end
  * do not count.
  */
@@ -99,6 +152,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cycles_are_those_of_llvm),
+		cmocka_unit_test(register_files_are_those_of_llvm),
+		cmocka_unit_test(vector_types_are_followed),
 		cmocka_unit_test(options_are_followed),
 		cmocka_unit_test(estimates_are_independent),
 	};

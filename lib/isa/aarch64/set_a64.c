@@ -219,6 +219,9 @@ static const struct isa_example_code examples[ISA_N_EXAMPLES] = {
 	[ISA_EXAMPLE_BRANCH] = {{0x00, 0x00, 0x00, 0x14}, 4}, /* b . */
 };
 
+/* SVE: add z0.b, z0.b, z1.b */
+static const struct isa_example_code wide_example = {{0x00, 0x00, 0x21, 0x04}, 4};
+
 const struct tact_isa isa_aarch64 = {
 	.name = "aarch64",
 	.title = "AArch64",
@@ -232,7 +235,9 @@ const struct tact_isa isa_aarch64 = {
 	.llvm_triple = "aarch64",
 	.qemu = "qemu-aarch64",
 	.qemu_target = "aarch64",
-	.qemu_cpu = "max",
+	.qemu_cpu = "max,sve=off",
+	.qemu_wide_cpu = "max,sve-default-vector-length=16",
+	.wide_example = &wide_example,
 	/* include/uapi/asm-generic/unistd.h of Linux */
 	.calls = {.mmap = 222, .munmap = 215, .mremap = 216, .execve = 221, .execveat = 281},
 	.registers = {.n = A64_N_REGS,

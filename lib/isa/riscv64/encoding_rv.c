@@ -81,6 +81,28 @@ bool rv_find_address(struct mc_address *out, const uint8_t *code, unsigned lengt
 	return true;
 }
 
+/* ---- transfers ---- */
+
+/* The registers that calls and returns are known by (unprivileged manual, 2.5.1). */
+static bool is_link(unsigned number)
+{
+	return number == 1 || number == 5;
+}
+
+/* A jump that keeps its address elsewhere is none: the stubs that calls of libraries go through
+ * (jalr t1, t3) begin nothing that returns to them.
+ */
+static void find_jump(struct tact_insn *insn, uint32_t w)
+{
+	const unsigned opcode = w & 0x7f;
+
+	if (insn->flow != TACT_FLOW_CALL || insn->length != 4 ||
+	    (opcode != 0x67 && opcode != 0x6f) || is_link(rv_field(w, 7, 5)))
+		return;
+	insn->flow = TACT_FLOW_JUMP;
+	insn->attributes &= ~(uint32_t)TACT_INSN_CALL;
+}
+
 /* ---- values ---- */
 
 void rv_refine(struct tact_insn *insn, const uint8_t *code)
@@ -91,6 +113,7 @@ void rv_refine(struct tact_insn *insn, const uint8_t *code)
 		insn->flow = TACT_FLOW_KERNEL;
 	else if (w == 0x00100073 || w == 0x9002 || !w) /* ebreak, c.ebreak, the illegal one */
 		insn->flow = TACT_FLOW_STOP;
+	find_jump(insn, w);
 	if (w == 0x00000013 || w == 0x0001)
 		insn->attributes |= TACT_INSN_NOP;
 	if (insn->length == 4 && (w & 0x707f) == 0x13 && rv_field(w, 15, 5)) { /* addi */

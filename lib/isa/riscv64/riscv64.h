@@ -44,6 +44,11 @@ static inline uint32_t rv_field(uint32_t word, unsigned low, unsigned n)
 bool rv_find_address(struct mc_address *out, const uint8_t *code, unsigned length);
 void rv_refine(struct tact_insn *insn, const uint8_t *code);
 
+/* The type of vectors, as a setting; see vtype_rv.c. */
+unsigned rv_hints(uint16_t setting, struct llvm_hint *out);
+uint16_t rv_read_setting(const char *p, const char *end);
+uint16_t rv_follow(uint16_t before, const uint8_t *code, size_t size, uint16_t *of, size_t max);
+
 /* Make a branch or jump lead so far from its first byte; false: its encoding cannot. */
 bool rv_retarget(uint8_t *insn, size_t length, int64_t distance);
 unsigned rv_relocated_bytes(unsigned type);

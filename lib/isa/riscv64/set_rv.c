@@ -35,17 +35,20 @@ static const char *const llvm_registers[RV_N_REGS] = {
 };
 /* clang-format on */
 
-/* The extensions of RVA23 and some more; encodings of Zcmp and of embedded cores collide with
- * these.
+/* All ratified extensions whose encodings collide with no others: Zcmp and vendors' do.  A version of
+ * LLVM leaves out what it does not know.
  */
 static const struct llvm_set_spec spec = {
 	.size = sizeof(spec),
 	.triple = "riscv64-unknown-linux-gnu",
 	.features = "+m,+a,+f,+d,+c,+v,+zicsr,+zifencei,+zicond,+zimop,+zcb,+zfh,+zfa,+zba,+zbb,"
 		    "+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zvfh,+zvbb,+zvbc,+zvkned,"
-		    "+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas",
+		    "+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas,+zabha,+zalasr,"
+		    "+zihintpause,+zihintntl,+zcmop,+zksed,+zksh,+zvkb,+zvksed,+zvksh,+zfbfmin,"
+		    "+zvfbfmin,+zvfbfwma,+h,+svinval",
 	.registers = llvm_registers,
 	.n_registers = RV_N_REGS,
+	.hints = rv_hints,
 	.foreign = "QC_ TH_ CV_ NDS_ MIPS_ SF_ AIF_ SMT_ RI_",
 };
 
@@ -166,6 +169,7 @@ static const struct isa_assembler assembler = {
 	.package = "llvm-22-dev",
 	.comments = "#",
 	.assemble = assemble,
+	.read_setting = rv_read_setting,
 };
 
 /* OSACA (osaca/parser/parser_RISCV.py): li a1, 111 (begin) or 222 (end), then the bytes of a nop. */
@@ -182,6 +186,9 @@ static const struct isa_example_code examples[ISA_N_EXAMPLES] = {
 	[ISA_EXAMPLE_BRANCH] = {{0x6f, 0x00, 0x00, 0x00}, 4}, /* j . */
 };
 
+/* vsetvli a0, zero, e32, m1, ta, ma */
+static const struct isa_example_code wide_example = {{0x57, 0x75, 0x00, 0x0d}, 4};
+
 const struct tact_isa isa_riscv64 = {
 	.name = "riscv64",
 	.title = "RISC-V",
@@ -196,6 +203,8 @@ const struct tact_isa isa_riscv64 = {
 	.qemu = "qemu-riscv64",
 	.qemu_target = "riscv64",
 	.qemu_cpu = "rv64",
+	.qemu_wide_cpu = "rv64,v=true,vlen=128,vext_spec=v1.0",
+	.wide_example = &wide_example,
 	/* include/uapi/asm-generic/unistd.h of Linux */
 	.calls = {.mmap = 222, .munmap = 215, .mremap = 216, .execve = 221, .execveat = 281},
 	.registers = {.n = RV_N_REGS,
@@ -218,6 +227,7 @@ const struct tact_isa isa_riscv64 = {
 	.lay_out = lay_out,
 	.scan = scan,
 	.retarget = rv_retarget,
+	.follow = rv_follow,
 	.describe = describe,
 	.relocated_bytes = rv_relocated_bytes,
 	.relocate = rv_relocate,

@@ -107,6 +107,7 @@ const struct tact_isa isa_x86 = {
 	.qemu = "qemu-x86_64",
 	.qemu_target = "x86_64",
 	.qemu_cpu = "max,-erms",
+	.repeats_strings = true,
 	/* arch/x86/entry/syscalls/syscall_64.tbl of Linux */
 	.calls = {.mmap = 9, .munmap = 11, .mremap = 25, .execve = 59, .execveat = 322},
 	.registers = {.n = X86_N_REGS,

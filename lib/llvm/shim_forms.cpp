@@ -1,26 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The part of the module about forms: what each opcode of a set is, with an instruction of it.  shim.cpp
-// includes it once, where a set and its decoder are known.
-#ifndef TACT_SHIM_FORMS_HPP
-#define TACT_SHIM_FORMS_HPP
+// The part of the module about forms: what each opcode of a set is, with an instruction of it.
+#include "llvm/shim.hpp"
 
-namespace
+namespace shim
 {
-
-// What the module keeps of an opcode; made when somebody asks for it.
-struct form_record {
-	llvm_form form;
-	std::string mnemonic, feature;
-	bool has_feature;
-};
-
-// A decoder that lacks one feature, and all that imply it.
-struct feature_probe {
-	const SubtargetFeatureKV *feature;
-	std::unique_ptr<MCSubtargetInfo> subtarget;
-	std::unique_ptr<MCDisassembler> disassembler;
-};
 
 // LLVM 19 takes a pointer.
 template <typename P>
@@ -349,6 +333,4 @@ const char *form_feature(llvm_set *set, unsigned opcode)
 	return found;
 }
 
-} // namespace
-
-#endif // TACT_SHIM_FORMS_HPP
+} // namespace shim
