@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/box.h"
 
 /* Our descriptors have at least this number, so that they do not collide with those of a program. */
 enum { FIRST_FD = 16, MOST_FDS = 65536 };
@@ -185,7 +186,7 @@ static bool place_fds(const struct process_spec *spec)
 static _Noreturn void become(const struct process_spec *spec, struct channels *c,
 			     const sigset_t *mask, pid_t keeper)
 {
-	int word = 0;
+	int word = 0, no_box = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
@@ -196,10 +197,15 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 	close_channels(c, 0);
 	if ((c->go[1] < 0 || get_word(c->go[1], &word)) && place_fds(spec)) {
 		reset_signals(mask);
-		execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv,
-			spec->environment ? spec->environment : environ);
+		no_box = spec->box ? box_enter(spec->box, spec->box_path) : 0;
+		if (!no_box)
+			execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv,
+				spec->environment ? spec->environment : environ);
 	}
-	put_word(c->failed[1], errno ? errno : EIO);
+	if (no_box)
+		put_word(c->failed[1], PROCESS_NO_BOX + no_box);
+	else
+		put_word(c->failed[1], errno ? errno : EIO);
 	process_exit(127);
 }
 

@@ -40,7 +40,9 @@ _Noreturn void process_exit(int status);
 
 /* ---- programs ---- */
 
-enum { PROCESS_MAX_FDS = 4, PROCESS_NULL = -1 };
+struct box;
+
+enum { PROCESS_MAX_FDS = 4, PROCESS_NULL = -1, PROCESS_NO_BOX = 10000 };
 
 struct process_spec {
 	const char *const *argv;  /* argv[0] without a slash is looked for in PATH */
@@ -50,8 +52,10 @@ struct process_spec {
 		int to;
 	} fds[PROCESS_MAX_FDS];
 	size_t n_fds;
-	bool has_group; /* a process group of its own */
-	bool is_held;	/* waits for process_release before it begins */
+	bool has_group;	       /* a process group of its own */
+	bool is_held;	       /* waits for process_release before it begins */
+	const struct box *box; /* it runs in there; NULL: it is trusted */
+	const char *box_path;  /* PATH, whose folders the box leaves readable; NULL: none */
 };
 
 struct process {
@@ -64,8 +68,8 @@ struct process {
 	int status; /* as waitpid gives it, once it has ended; -1: unknown */
 };
 
-/* Starts a program.  Returns 0, or an errno: ENOENT if there is no such program.  After a failure
- * there is nothing to end.
+/* Starts a program.  Returns 0, or an errno: ENOENT if there is no such program, PROCESS_NO_BOX plus
+ * an errno if it cannot be put into its box.  After a failure there is nothing to end.
  */
 int process_start(struct process *p, const struct process_spec *spec);
 
