@@ -133,6 +133,16 @@ $(BUILD)/gen/pages.inc: $(BUILD)/gen/gen_pages $(wildcard web/*)
 
 $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 
+# What tact serve says of its interface.  Its HTTP comes from libmicrohttpd, which is loaded when
+# somebody serves; without its header, tact builds, and serve says what it lacks.  MICROHTTPD= leaves
+# it out.
+$(BUILD)/cli/serve/serve_gate.o: doc/openapi.json
+$(BUILD)/cli/serve/serve_gate.o: ALL_CFLAGS += -DOPENAPI_FILE='"doc/openapi.json"'
+MICROHTTPD ?= $(shell echo '\#include <microhttpd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+ifneq ($(MICROHTTPD),)
+$(BUILD)/cli/serve/%.o: ALL_CFLAGS += -DTACT_HAS_MICROHTTPD
+endif
+
 $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -290,7 +300,7 @@ check-clang:
 asan:
 	@sh gen/setup.sh --install check
 	@$(ALL_CORES) BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
-	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli
+	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli serve
 
 # Its shadow memory does not go with random addresses of every kernel.
 tsan:

@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{"hunt", "find the classes of blocks that a model predicts wrongly", cmd_hunt},
 	{"insn", "look up an instruction: uops, ports, latencies, sources", cmd_insn},
 	{"archs", "list microarchitectures, their parameters, what has no data", cmd_archs},
+	{"serve", "answer over HTTP, in JSON, what these commands print", cmd_serve},
 	{"doctor", "report what this machine can do, and how to improve it", cmd_doctor},
 };
 

@@ -54,6 +54,11 @@ for_build() {
 	header jansson.h libjansson-dev 'reads stored results'
 }
 
+# tact builds without it, and tact serve says what it lacks.
+for_serve() {
+	header microhttpd.h libmicrohttpd-dev 'HTTP of tact serve'
+}
+
 refreshed=false
 refresh() {
 	$refreshed || $sudo apt-get update -qq >/dev/null 2>&1 || true
@@ -76,6 +81,7 @@ llvm() {
 }
 
 for_check() {
+	for_serve
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	program python3 python3 'drives the command-line tests'
 	need '/usr/bin/python3 -c "import numpy"' python3-numpy 'tests of the Python package'

@@ -4,8 +4,8 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli fuzz threads example embed python docs property accuracy (default: all).  The last
-line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
+SUITE: layers unit hw cases cli serve fuzz threads example embed python docs property accuracy (default: all).  The
+last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
 jobs of its own (cli, the examples of docs), runs alone.
@@ -192,6 +192,11 @@ def run_threads(total, args):
                               *(['--slow'] if args.slow else [])])
 
 
+def run_serve(total, args):
+    counted(total, 'serve', [sys.executable, 'tests/serve/check_serve.py', '--tact', args.tact,
+                            *(['--slow'] if args.slow else [])])
+
+
 # ---- the order ----
 
 def job(run, *more):
@@ -205,6 +210,7 @@ SUITES = {
     'hw': hw_jobs,
     'cases': lambda: [job(run_cases)],
     'cli': lambda: [job(run_cli)],
+    'serve': lambda: [job(run_serve)],
     'fuzz': fuzz_jobs,
     'threads': lambda: [job(run_threads)],
     'example': lambda: [job(run_example)],
@@ -224,7 +230,7 @@ SUITES = {
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.
-ALONE = ('hw', 'cli', 'docs')
+ALONE = ('hw', 'cli', 'docs', 'serve')
 # The others, those with long programs first, so that no core waits for one at the end.
 TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 

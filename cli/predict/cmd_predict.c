@@ -196,9 +196,15 @@ static const struct predict_command predict_command = {
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 
-int cmd_predict(int argc, char **argv)
+int predict_within(int argc, char **argv, struct source_limits *limits)
 {
 	struct predictor p = {.command = &predict_command, .model = "facile"};
 
+	p.source.limits = limits;
 	return option_command_run(&command, &p, argc, argv);
+}
+
+int cmd_predict(int argc, char **argv)
+{
+	return predict_within(argc, argv, NULL);
 }

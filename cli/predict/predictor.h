@@ -214,6 +214,9 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 int predict_main(void *target);
 void predict_fini(void *target);
 
+/* `tact predict` with bounds on what it reads; NULL: none.  Returns an exit code. */
+int predict_within(int argc, char **argv, struct source_limits *limits);
+
 /* Call once: sets up what follows from the options. */
 void predict_prepare(struct predictor *p);
 
