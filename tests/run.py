@@ -210,7 +210,7 @@ SUITES = {
     'hw': hw_jobs,
     'cases': lambda: [job(run_cases)],
     'cli': lambda: [job(run_cli)],
-    'serve': lambda: [job(run_serve)],
+    'serve': lambda: [job(run_serve), job(script, 'serve disassemblers', 'serve/check_disassemblers.py', 'tact')],
     'fuzz': fuzz_jobs,
     'threads': lambda: [job(run_threads)],
     'example': lambda: [job(run_example)],
