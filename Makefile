@@ -288,7 +288,8 @@ check:
 check-web: deps-installed
 	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
-		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
+		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"} && \
+		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
 
 # Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
 .PHONY: check-clang asan tsan

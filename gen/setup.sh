@@ -100,6 +100,7 @@ for_check() {
 }
 
 for_web() {
+	for_serve
 	program python3 python3 'drives the tests'
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
 }

@@ -196,9 +196,10 @@ static const struct predict_command predict_command = {
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 
-int predict_within(int argc, char **argv, struct source_limits *limits)
+int predict_within(int argc, char **argv, struct source_limits *limits, bool has_graph)
 {
-	struct predictor p = {.command = &predict_command, .model = "facile"};
+	struct predictor p = {
+		.command = &predict_command, .model = "facile", .has_graph = has_graph};
 
 	p.source.limits = limits;
 	return option_command_run(&command, &p, argc, argv);
@@ -206,5 +207,5 @@ int predict_within(int argc, char **argv, struct source_limits *limits)
 
 int cmd_predict(int argc, char **argv)
 {
-	return predict_within(argc, argv, NULL);
+	return predict_within(argc, argv, NULL, false);
 }

@@ -42,6 +42,7 @@ enum serve_endpoint {
 	SERVE_SIMULATE,
 	SERVE_TIMELINE,
 	SERVE_CODE,
+	SERVE_PAGE, /* at / */
 	SERVE_N_ENDPOINTS
 };
 
@@ -102,6 +103,7 @@ struct serve_job {
 	int n;
 	char *input; /* owned; NULL: none */
 	size_t input_size;
+	bool has_graph;
 	struct text why; /* the request is wrong */
 	unsigned status; /* then: 400, 413, ... */
 };

@@ -28,6 +28,7 @@ const struct serve_route serve_routes[SERVE_N_ENDPOINTS] = {
 	[SERVE_SIMULATE] = {"simulate", .takes_post = true},
 	[SERVE_TIMELINE] = {"timeline", .takes_post = true},
 	[SERVE_CODE] = {"code", .takes_post = true},
+	[SERVE_PAGE] = {"page", .takes_get = true, .is_open = true, .is_local = true},
 };
 
 /* The interface, as doc/openapi.json describes it.  The Makefile says where that is. */
@@ -127,9 +128,13 @@ static bool find_route(const char *url, enum serve_endpoint *endpoint)
 {
 	static const char prefix[] = "/api/1/";
 
+	if (!strcmp(url, "/")) {
+		*endpoint = SERVE_PAGE;
+		return true;
+	}
 	if (strncmp(url, prefix, strlen(prefix)) != 0)
 		return false;
-	for (int i = 0; i < SERVE_N_ENDPOINTS; i++)
+	for (int i = 0; i < SERVE_PAGE; i++)
 		if (!strcmp(url + strlen(prefix), serve_routes[i].name)) {
 			*endpoint = (enum serve_endpoint)i;
 			return true;

@@ -24,6 +24,7 @@
 
 #include "common/cli.h"
 #include "common/output.h"
+#include "common/page.h"
 #include "serve_gate.h"
 
 enum {
@@ -52,7 +53,7 @@ struct http {
 	struct MHD_Daemon *daemon;
 	pthread_mutex_t lock; /* of what follows */
 	struct connection *connections;
-	size_t n, body_bytes;
+	size_t n, body_bytes, answer_bytes;
 	uint64_t served;
 	bool is_draining;
 };
@@ -62,7 +63,7 @@ struct request {
 	struct connection *connection;
 	enum serve_endpoint endpoint;
 	struct text body;
-	size_t counted; /* bytes of body in http->body_bytes */
+	size_t counted, answered; /* bytes that it has in http->body_bytes and answer_bytes */
 	bool is_begun, is_too_large, is_crowded;
 	const char *method;
 	int64_t start; /* us */
@@ -164,6 +165,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
 		return;
 	pthread_mutex_lock(&http->lock);
 	http->body_bytes -= r->counted;
+	http->answer_bytes -= r->answered;
 	pthread_mutex_unlock(&http->lock);
 	set_phase(http, r->connection, IDLE);
 	text_free(&r->body);
@@ -179,15 +181,22 @@ static const char *header_of(struct http *http, struct MHD_Connection *mhd, cons
 }
 
 static void add_headers(struct http *http, struct MHD_Response *response, unsigned status,
-			bool is_last)
+			bool is_page, bool is_last)
 {
 	static const char *const always[][2] = {
-		{"Content-Type", "application/json"},
 		{"Cache-Control", "no-store"},
 		{"X-Content-Type-Options", "nosniff"},
-		{"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+		{"Referrer-Policy", "no-referrer"},
 	};
 
+	http->api.add_response_header(response, "Content-Type",
+				      is_page ? "text/html; charset=utf-8" : "application/json");
+	http->api.add_response_header(
+		response, "Content-Security-Policy",
+		is_page ? "default-src 'none'; style-src 'unsafe-inline'; script-src "
+			  "'unsafe-inline'; connect-src 'self'; img-src data:; base-uri 'none'; "
+			  "form-action 'none'; frame-ancestors 'none'"
+			: "default-src 'none'; frame-ancestors 'none'");
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(always); i++)
 		http->api.add_response_header(response, always[i][0], always[i][1]);
 	if (status == 401)
@@ -234,7 +243,7 @@ static enum MHD_Result answer(struct http *http, struct MHD_Connection *mhd, str
 	is_last = http->is_draining ||
 		  (r->connection && ++r->connection->requests >= http->config.server->requests);
 	pthread_mutex_unlock(&http->lock);
-	add_headers(http, response, status, is_last);
+	add_headers(http, response, status, status == 200 && r->endpoint == SERVE_PAGE, is_last);
 	set_phase(http, r->connection, WRITING);
 	result = http->api.queue_response(mhd, status, response);
 	http->api.destroy_response(response);
@@ -250,11 +259,30 @@ static enum MHD_Result refuse(struct http *http, struct MHD_Connection *mhd, str
 	return answer(http, mhd, r, url, status, cli_string(&text), text.size);
 }
 
+static void write_page(const struct http *http, struct text *out)
+{
+	struct text data = {0};
+	struct json json = {.out = &data};
+
+	json_begin_object(&json, NULL);
+	json_put_string(&json, "schema", "tact.serve.page/1");
+	json_printf_string(&json, "version", "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
+			   TACT_VERSION_PATCH);
+	json_put_bool(&json, "needs_token", *http->config.token);
+	json_end_line(&json);
+	page_write(&page_serve, &data, out);
+	text_free(&data);
+}
+
 /* What needs no worker. */
 static void local_answer(struct http *http, enum serve_endpoint endpoint, struct text *out)
 {
 	struct json json = {.out = out};
 
+	if (endpoint == SERVE_PAGE) {
+		write_page(http, out);
+		return;
+	}
 	if (endpoint == SERVE_OPENAPI) {
 		text_add_bytes(out, serve_openapi, (size_t)(serve_openapi_end - serve_openapi));
 		return;
@@ -278,6 +306,22 @@ static void local_answer(struct http *http, enum serve_endpoint endpoint, struct
 	json_end_line(&json);
 }
 
+/* Clients that read slowly keep their answers here: together as much as four of the largest. */
+static bool hold_answer(struct http *http, struct request *r, size_t size)
+{
+	const size_t most = (size_t)http->config.server->limits.answer_mb << 22;
+	bool is_held;
+
+	pthread_mutex_lock(&http->lock);
+	is_held = http->answer_bytes + size <= most;
+	if (is_held) {
+		http->answer_bytes += size;
+		r->answered += size;
+	}
+	pthread_mutex_unlock(&http->lock);
+	return is_held;
+}
+
 static enum MHD_Result compute(struct http *http, struct MHD_Connection *mhd, struct request *r,
 			       const char *url)
 {
@@ -290,6 +334,11 @@ static enum MHD_Result compute(struct http *http, struct MHD_Connection *mhd, st
 		return answer(http, mhd, r, url, 200, cli_string(&text), text.size);
 	}
 	pool_ask(http->config.pool, r->endpoint, r->body.data, r->body.size, &a);
+	if (!hold_answer(http, r, a.size)) {
+		free(a.body);
+		return refuse(http, mhd, r, url, 503,
+			      "too many large answers at once; try again later");
+	}
 	return answer(http, mhd, r, url, a.status, a.body, a.size);
 }
 

@@ -68,6 +68,7 @@ static const struct {
 	{"file", CODE},
 	{"name", ON(INSN)},
 	{"archs", CODE | ON(INSN) | ON(ARCHS)},
+	{"graph", ON(PREDICT)},
 };
 
 static bool wrong(struct serve_job *job, unsigned status, const char *format, ...)
@@ -377,12 +378,16 @@ static bool add_first_words(struct serve_job *job, enum serve_endpoint endpoint,
 static bool read_root(struct serve_job *job, enum serve_endpoint endpoint, json_t *root,
 		      const struct serve_limits *limits)
 {
-	const json_t *archs = json_object_get(root, "archs");
+	const json_t *archs = json_object_get(root, "archs"),
+		     *graph = json_object_get(root, "graph");
 
 	if (!add_first_words(job, endpoint, root) || !add_options(job, endpoint, root, limits))
 		return false;
 	if (archs && !add_archs(job, archs, limits))
 		return false;
+	if (graph && !json_is_boolean(graph))
+		return wrong(job, 400, "\"graph\" has to be true or false");
+	job->has_graph = json_is_true(graph);
 	if (endpoint == SERVE_INSN)
 		return add_insn(job, root);
 	return 1u << endpoint & CODE ? add_code(job, root, limits) : true;

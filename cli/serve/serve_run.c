@@ -241,6 +241,7 @@ static void begin_anew(const struct service *v)
 static void accept_all(struct service *v)
 {
 	enum { AT_ONCE = 64 };
+	const struct timespec nap = {0, DRAIN_MS * 1000000};
 	const int yes = 1;
 
 	for (int i = 0; i < AT_ONCE; i++) {
@@ -249,6 +250,9 @@ static void accept_all(struct service *v)
 		const int fd = accept4(v->listener, (struct sockaddr *)&a, &size,
 				       SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+		/* Without descriptors, those who wait will wait a little longer. */
+		if (fd < 0 && errno != EAGAIN)
+			nanosleep(&nap, NULL);
 		if (fd < 0)
 			return;
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
@@ -312,7 +316,7 @@ static void drain(struct service *v, bool keeps_listening)
 static void announce(const struct service *v)
 {
 	if (!v->server->is_quiet)
-		cli_message("serving at http://%s:%u/api/1/", v->address, v->config.port);
+		cli_message("serving at http://%s:%u/", v->address, v->config.port);
 }
 
 /* Returns an exit code, or -1 to go on. */

@@ -212,7 +212,7 @@ static int run_command(enum serve_endpoint endpoint, struct serve_job *job,
 	case SERVE_TIMELINE:
 		return simulate_within(job->n, job->words, limits);
 	default:
-		return predict_within(job->n, job->words, limits);
+		return predict_within(job->n, job->words, limits, job->has_graph);
 	}
 }
 

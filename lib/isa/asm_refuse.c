@@ -38,11 +38,28 @@ static const char *skip_spaces(const char *p, const char *end)
 	return p;
 }
 
+/* A name in quotes that is a label; NULL if this is none. */
+static const char *skip_quoted_label(const char *p, const char *end)
+{
+	const char *close = p < end && *p == '"' ? memchr(p + 1, '"', (size_t)(end - p) - 1) : NULL;
+
+	if (!close || memchr(p, '\\', (size_t)(close - p)))
+		return NULL;
+	p = skip_spaces(close + 1, end);
+	return p < end && *p == ':' ? p + 1 : NULL;
+}
+
 /* The first word of a statement, after its labels.  Its parts may be put together in a macro. */
 static const char *first_word(const char *p, const char *end, const char **stop)
 {
 	for (;;) {
 		const char *word = skip_spaces(p, end);
+		const char *after = skip_quoted_label(word, end);
+
+		if (after) {
+			p = after;
+			continue;
+		}
 
 		p = word;
 		while (p < end && (asm_is_word(*p) || strchr("\\()@$", *p)))

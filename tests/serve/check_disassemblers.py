@@ -102,7 +102,7 @@ def service(*options):
             while not m and p.poll() is None:
                 time.sleep(0.02)
                 said = os.pread(log.fileno(), 4096, 0).decode()
-                m = re.search(r'serving at (http://\S+)/api', said)
+                m = re.search(r'serving at (http://\S+)/', said)
             if not m:
                 raise RuntimeError(said)
             yield m.group(1)

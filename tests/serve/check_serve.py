@@ -791,7 +791,7 @@ def the_interface_is_documented(s):
         same(served, json.load(f))
     same(status, 200)
     known = {'/api/1/' + n for n in ('health', 'version', 'openapi.json', 'archs', 'insn', 'predict', 'mca', 'simulate',
-                                     'timeline', 'code')}
+                                     'timeline', 'code')} | {'/'}
     same(set(served['paths']), known)
     with open(ROOT + '/cli/serve/serve_request.c') as f:
         source = f.read()
