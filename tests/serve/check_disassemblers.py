@@ -101,10 +101,9 @@ def service(*options):
             m = None
             while not m and p.poll() is None:
                 time.sleep(0.02)
-                said = os.pread(log.fileno(), 4096, 0).decode()
-                m = re.search(r'serving at (http://\S+)/', said)
+                m = re.search(r'serving at (http://\S+)/', os.pread(log.fileno(), 4096, 0).decode())
             if not m:
-                raise RuntimeError(said)
+                raise RuntimeError(os.pread(log.fileno(), 4096, 0).decode())
             yield m.group(1)
         finally:
             p.terminate()
