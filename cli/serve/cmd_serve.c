@@ -32,7 +32,7 @@ static const struct option_spec address_specs[] = {
 		    "listen on this address, such as 0.0.0.0:7342 or [::]:7342, where others come, "
 		    "too; needs --token-file"),
 	OPTION_TEXT(0, "host", "NAME", host,
-		    "answer requests for this name, too (default: localhost and the address); "
+		    "answer requests for this name, too (default: localhost and addresses); "
 		    "several are separated by commas"),
 	OPTION_TEXT(0, "token-file", "FILE", token_file,
 		    "require the token in this file as 'Authorization: Bearer TOKEN'; the file is "

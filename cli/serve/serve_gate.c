@@ -89,6 +89,19 @@ static bool is_in_list(const char *text, size_t length, const char *list)
 	return false;
 }
 
+/* An address in digits. */
+static bool is_number(const char *host, size_t length)
+{
+	char text[64];
+	struct in6_addr address;
+	const bool is_long = length > 2 && *host == '[';
+
+	if (length >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)(is_long ? length - 2 : length), host + is_long);
+	return inet_pton(is_long ? AF_INET6 : AF_INET, text, &address) == 1;
+}
+
 /* "NAME:PORT", as Host has it; the port of 80 may be missing. */
 static bool is_ours(const struct http_config *config, const char *host)
 {
@@ -110,6 +123,9 @@ static bool is_ours(const struct http_config *config, const char *host)
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(always); i++)
 		if (is_name(host, length, always[i]))
 			return true;
+	/* Others come by the address of this machine that they know; no site owns one. */
+	if (!config->is_loopback && is_number(host, length))
+		return true;
 	return is_name(host, length, config->address) ||
 	       is_in_list(host, length, config->server->host);
 }

@@ -40,7 +40,7 @@ static const struct field {
 	{"skip_unknown", IS_FLAG, "--skip-unknown", CODE},
 	{"demangle", IS_NOT_FLAG, "--no-demangle", CODE},
 	{"mode", IS_WORD, "--mode", BLOCKS},
-	{"alignment", IS_NUMBER_ALL, "--alignment", BLOCKS & ~ON(TIMELINE)},
+	{"alignment", IS_NUMBER_ALL, "--alignment", BLOCKS},
 	{"init", IS_WORD, "--init", BLOCKS},
 	{"memory", IS_WORD, "--memory", BLOCKS},
 	{"alias", IS_FLAG, "--alias", BLOCKS},

@@ -105,7 +105,8 @@ class Annotation(BackgroundTaskThread):
             with open(settings.get_string('tact.token')) as f:
                 token = f.read().strip()
         code = self.view.read(self.address, self.length)
-        result = ask_service(settings.get_string('tact.url'), {'hex': code.hex(), 'archs': cpu}, token)
+        result = ask_service(settings.get_string('tact.url'), {'hex': code.hex(), 'archs': cpu,
+                                                                   'alignment': self.address % 64}, token)
         with self.view.undoable_transaction():
             for row in result['instructions']:
                 set_comment(self.view, self.address + row['offset'], describe(row, result['arch']))

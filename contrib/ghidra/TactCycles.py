@@ -104,10 +104,11 @@ def run_script():
     url, cpu, token = questions()
     instructions = selected_instructions()
     offsets, code = {}, ''
+    place = int(instructions[0].getAddress().getOffset() % 64)
     for i in instructions:
         offsets[len(code) // 2] = i
         code += ''.join('%02x' % (b & 0xff) for b in i.getBytes())
-    result = ask_service(url, {'hex': code, 'archs': cpu}, token)
+    result = ask_service(url, {'hex': code, 'archs': cpu, 'alignment': place}, token)
     n = 0
     for row in result['instructions']:
         i = offsets.get(row['offset'])

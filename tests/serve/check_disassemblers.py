@@ -22,7 +22,7 @@ import types
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # add rax, rbx; imul rcx, rax; jmp back
 CODE = ['4801d8', '480fafc8', 'ebf7']
-BASE = 0x401000
+BASE = 0x40103b  # the code crosses a cache line
 
 
 class Address:
@@ -34,6 +34,9 @@ class Address:
 
     def __hash__(self):
         return hash(self.offset)
+
+    def getOffset(self):
+        return self.offset
 
 
 class Instruction:
@@ -113,6 +116,7 @@ def service(*options):
 def rows(cpu='SKL', code=CODE):
     """What the command line says: start and end of each instruction."""
     out = subprocess.run([args.tact, 'simulate', '-q', '-a', cpu, '-f', 'json', '--timeline', '--iterations', '1', '--from', '1',
+                          '--alignment', str(BASE % 64),
                           '-x', ''.join(code)], capture_output=True, check=True).stdout
     d = json.loads(out)
     zero = min(u['issued'] for u in d['timeline'])

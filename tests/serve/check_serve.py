@@ -317,7 +317,7 @@ def other_sites_get_no_answer(s):
         return s.ask('predict', good, headers={k.replace('_', '-'): v for k, v in headers.items()})[0]
 
     here = '127.0.0.1:%d' % s.port
-    for host in ('evil.example', 'evil.example:%d' % s.port, '127.0.0.1.evil.example', 'localhost.evil.example',
+    for host in ('192.0.2.7', 'evil.example', 'evil.example:%d' % s.port, '127.0.0.1.evil.example', 'localhost.evil.example',
                  '127.0.0.1:%dx' % s.port, 'localhost:', '[::1', ':80', '127.0.0.1@evil.example'):
         same(status(Host=host), 421, host)
     for host in (here, 'localhost:%d' % s.port, 'LOCALHOST:%d' % s.port, '[::1]:%d' % s.port):
@@ -524,6 +524,9 @@ def others_need_a_token(s):
             same(status('health'), 200)
             same(status(Authorization='Bearer ' + token, Host='evil.example'), 421)
             same(status(Authorization='Bearer ' + token, Host='box.example:%d' % t.port), 200)
+            same(status(Authorization='Bearer ' + token, Host='192.0.2.7:%d' % t.port), 200)
+            same(status(Authorization='Bearer ' + token, Host='[2001:db8::1]:%d' % t.port), 200)
+            same(status(Authorization='Bearer ' + token, Host='192.0.2.7.evil.example:%d' % t.port), 421)
         with Server('-j', '1', '--token-file', file) as t:  # the same token again
             same(t.ask('predict', body, headers={'Authorization': 'Bearer ' + token})[0], 200)
         for content, mode in ((token, 0o644), ('short', 0o600), (token + '\nmore', 0o600), ('', 0o600)):
