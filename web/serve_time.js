@@ -46,7 +46,7 @@ function showTimeline(r) {
   }
   const begin = uops.reduce(function (m, u) { return Math.min(m, firstOf(u)); }, Infinity);
   const end = uops.reduce(function (m, u) { return Math.max(m, u.retired); }, 0);
-  let px = Math.max(3, Math.min(16, 600 / (end - begin + 1))), at = 0;
+  let px = Math.max(2, Math.min(16, (pane.clientWidth - 290) / (end - begin + 1))), at = 0;
   const search = make(tools, 'input');
   search.placeholder = 'search';
   search.setAttribute('aria-label', 'Search instructions of the timeline');

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <tact/arch.h>
@@ -336,6 +337,8 @@ int serve_worker(const char *limits)
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	/* What the service inherited is not for strangers. */
+	syscall(SYS_close_range, SERVE_WORKER_FD + 1, ~0u, 0);
 	if (!read_limits(limits, &st.limits))
 		return CLI_USAGE;
 	signal(SIGINT, SIG_IGN); /* of a terminal: the service ends its workers itself */

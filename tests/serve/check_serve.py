@@ -615,6 +615,18 @@ def malformed_requests_do_no_harm(s):
 
 
 @test
+def workers_hold_nothing_else(s):
+    with open(__file__, 'rb') as secret, Server('-j', '1', pass_fds=[secret.fileno()]) as t:
+        worker = [p for p in t.processes() if b'--worker' in cmdline(p)][0]
+        links = {f: os.readlink('/proc/%d/fd/%s' % (worker, f)) for f in os.listdir('/proc/%d/fd' % worker)}
+        strange = [v for v in links.values() if not re.match(r'/dev/null|/memfd:tact-|socket:', v)]
+        same((strange, len([v for v in links.values() if v.startswith('socket:')])), ([], 1), links)
+        with open('/proc/%d/status' % worker) as f:
+            status = f.read()
+        same(re.findall(r'^(?:NoNewPrivs|Seccomp):\t(\d)', status, re.M), ['1', '2'])
+
+
+@test
 def a_worker_that_dies_is_replaced(s):
     with Server('-j', '1') as t:
         workers = [p for p in t.processes() if b'--worker' in cmdline(p)]
