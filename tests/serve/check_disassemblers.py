@@ -202,7 +202,7 @@ def binaryninja(url):
     fake.log_error = fake.log_info = said.append
     fake.PluginCommand = types.SimpleNamespace(register_for_range=lambda name, about, f: registered.update({name: f}))
     sys.modules['binaryninja'] = fake
-    runpy.run_path(os.path.join(ROOT, 'contrib/binaryninja/__init__.py'))
+    runpy.run_path(os.path.join(ROOT, 'contrib/binaryninja/tact_cycles.py'))
     code = bytes.fromhex(''.join(CODE))
     holder = types.SimpleNamespace(get_comment_at=lambda a: comments.get(a, ''), set_comment_at=comments.__setitem__)
     view = types.SimpleNamespace(
