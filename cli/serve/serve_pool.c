@@ -227,16 +227,17 @@ void pool_mend(struct pool *pool)
 	if (read(pool->wake, &n, sizeof(n)) < 0 && errno != EAGAIN)
 		return;
 	for (unsigned i = 0; i < pool->n; i++) {
-		struct worker *w = &pool->workers[i], fresh;
-		enum state state;
+		struct worker *w = &pool->workers[i], old, fresh;
 
 		pthread_mutex_lock(&pool->lock);
-		state = w->state;
+		old = *w;
+		if (old.state == ENDED)
+			*w = (struct worker){.fd = -1, .messages = -1, .state = ABSENT};
 		pthread_mutex_unlock(&pool->lock);
-		if (state != ENDED && state != ABSENT)
+		if (old.state == ENDED)
+			end_worker(&old);
+		else if (old.state != ABSENT)
 			continue;
-		/* Only this thread touches one that has ended. */
-		end_worker(w);
 		if (start_worker(pool, &fresh))
 			continue;
 		pthread_mutex_lock(&pool->lock);
