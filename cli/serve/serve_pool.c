@@ -295,6 +295,26 @@ static void release(struct pool *pool, struct worker *w, bool is_well)
 		return;
 }
 
+/* An idle worker says nothing: what can be read is its end. */
+static bool has_gone(const struct worker *w)
+{
+	struct pollfd end = {.fd = w->fd, .events = POLLIN};
+
+	return poll(&end, 1, 0) > 0;
+}
+
+/* A worker that is alive. */
+static struct worker *acquire_sound(struct pool *pool, int64_t until)
+{
+	struct worker *w;
+
+	while ((w = acquire(pool, until)) && has_gone(w)) {
+		cli_message("a worker ended while it had nothing to do");
+		release(pool, w, false);
+	}
+	return w;
+}
+
 static void refuse(struct serve_answer *answer, unsigned status, const char *why)
 {
 	struct text text = {0};
@@ -328,7 +348,7 @@ void pool_ask(struct pool *pool, enum serve_endpoint endpoint, const void *body,
 {
 	const int64_t until = now_ms() + (int64_t)pool->server->timeout * 1000;
 	const struct serve_head head = {endpoint, (uint32_t)size};
-	struct worker *w = acquire(pool, until);
+	struct worker *w = acquire_sound(pool, until);
 	bool is_well;
 
 	if (!w) {

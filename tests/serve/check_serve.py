@@ -632,8 +632,7 @@ def a_worker_that_dies_is_replaced(s):
         workers = [p for p in t.processes() if b'--worker' in cmdline(p)]
         same(len(workers), 1)
         os.kill(workers[0], signal.SIGKILL)
-        status = t.ask('predict', {'hex': HEX, 'archs': 'SKL'})[0]
-        assert status in (200, 500), status
+        time.sleep(0.2)
         same(t.ask('predict', {'hex': HEX, 'archs': 'SKL'})[0], 200)
 
 
