@@ -747,12 +747,13 @@ def a_socket_may_be_handed_over(s):
 
 # ---- memory and time ----
 
-def resident(pids):
+def own_memory(pids):
+    """Kilobytes that belong to these alone, without files: these are shared with others, more or less."""
     total = 0
     for p in pids:
         try:
             with open('/proc/%d/smaps_rollup' % p) as f:
-                total += int(re.search(r'^Pss:\s+(\d+)', f.read(), re.M).group(1))
+                total += int(re.search(r'^Anonymous:\s+(\d+)', f.read(), re.M).group(1))
         except (OSError, AttributeError):
             pass
     return total
@@ -771,13 +772,13 @@ def memory_stays_flat(s):
             with concurrent.futures.ThreadPoolExecutor(8) as e:
                 list(e.map(lambda i: t.ask(*bodies[i % len(bodies)]), range(n)))
             time.sleep(0.5)
-            return resident(t.processes())
+            return own_memory(t.processes())
 
         some(700)
         before = some(700)
         after = some(2100)
         print('    %d KB after 1400 requests, %d KB after 3500' % (before, after))
-        assert after < before * 1.05 + 2000, (before, after)
+        assert after < before * 1.05 + 1000, (before, after)
         same(t.ask('health')[1]['workers_replaced'], 0)
 
 
