@@ -264,16 +264,6 @@ void archlist_fini(void *target)
 	list->n = 0;
 }
 
-int archlist_check_order(const struct archlist *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (archlist_param(list->arch[i], "in_order"))
-			return cli_wrong("%s executes in order, which the pipeline of 'tact "
-					 "simulate' does not; 'tact predict --model mca' does",
-					 tact_arch_name(list->arch[i]));
-	return 0;
-}
-
 unsigned archlist_param(const struct tact_arch *arch, const char *name)
 {
 	struct tact_param param = TACT_PARAM_INIT;

@@ -4,8 +4,7 @@
  */
 #include "sim/sim.h"
 
-/* Returns the block of a stream that retires next, if nothing is in the reorder buffer. */
-static const struct sim_feed *next_feed(const struct sim_state *s)
+const struct sim_feed *sim_next_feed(const struct sim_state *s)
 {
 	uint64_t next = s->idq_count		       ? s->idq[s->idq_head].id
 			: s->iq_count		       ? s->iq[s->iq_head].raw
@@ -61,7 +60,7 @@ static bool waits_for_fence(const struct sim_state *s)
 static void count_stall(struct sim_state *s)
 {
 	const struct sim_rob_entry *head = &s->rob[s->rob_head];
-	const struct sim_feed *feed = s->rob_count ? sim_feed_of(s, head->id) : next_feed(s);
+	const struct sim_feed *feed = s->rob_count ? sim_feed_of(s, head->id) : sim_next_feed(s);
 
 	if (!feed || !feed->stalls)
 		return;
@@ -99,7 +98,7 @@ void sim_retire(struct sim_state *s)
 		s->retired += (sim_iteration(e->id) + 1 - s->retired) * e->ends_block;
 		head = (head + 1) & (SIM_ROB - 1);
 	}
-	if (!done && s->stream)
+	if (!done && s->stream && !s->params->in_order)
 		count_stall(s);
 	s->rob_head = head;
 	s->rob_count -= done;
