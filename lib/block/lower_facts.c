@@ -164,7 +164,7 @@ static int keep_issue(struct draft *d, const struct llvm_facts *f, struct tact_a
 
 	if (!issue)
 		return -TACT_E_NOMEM;
-	*issue = (struct block_issue){.micro_ops = f->micro_ops,
+	*issue = (struct block_issue){.micro_ops = f->micro_ops ? f->micro_ops : 1,
 				      .latency = f->latency,
 				      .first_write = (uint16_t)first_write(f),
 				      .loads = f->loads,

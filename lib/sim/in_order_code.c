@@ -20,8 +20,8 @@ static int reserve(struct sim_program *p, const struct block_advances *a)
 	const size_t uses = a ? a->issue->demand.n_uses : 0, advances = a ? a->n : 0;
 
 	if (tact_grow(&p->orders, &p->order_capacity, p->n_insns, sizeof(*p->orders)) < 0 ||
-	    tact_grow(&p->uses, &p->use_capacity, p->n_uses + uses, sizeof(*p->uses)) < 0 ||
-	    tact_grow(&p->advances, &p->advance_capacity, p->n_advances + advances,
+	    tact_grow(&p->uses, &p->use_capacity, p->n_uses + uses + 1, sizeof(*p->uses)) < 0 ||
+	    tact_grow(&p->advances, &p->advance_capacity, p->n_advances + advances + 1,
 		      sizeof(*p->advances)) < 0)
 		return -TACT_E_NOMEM;
 	return 0;
