@@ -168,6 +168,8 @@ static void exchange_memory(struct draft *d)
 	struct sim_uop *u = &d->p->uops[d->insn->first_uop + d->n_load - 1];
 
 	d->insn->exchanges_memory = true;
+	d->insn->n_window -= u->in_window;
+	u->in_window = false;
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		unsigned cycles = u->latency;
 

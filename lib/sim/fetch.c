@@ -587,8 +587,6 @@ static void switch_within(struct sim_state *s)
 void sim_fetch(struct sim_state *s)
 {
 	if (s->stream) {
-		if (sim_wrong_path_is_open(&s->stream->wrong))
-			sim_wrong_path_run(s);
 		switch_source(s);
 		sim_ahead_run(s);
 	} else if (s->cached) {

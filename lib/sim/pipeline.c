@@ -7,16 +7,41 @@
 
 #include "sim/sim.h"
 
-void sim_cycle(struct sim_state *s)
+static inline void run_stages(struct sim_state *s)
+{
+	sim_retire(s);
+	sim_rename(s);
+	sim_schedule(s);
+}
+
+/* CPUs of LLVM hold units; some issue in order. */
+static void run_units(struct sim_state *s)
 {
 	if (s->stream && s->stream->follows_trips)
 		sim_trip_leave(s);
-	sim_retire(s);
 	if (s->params->in_order) {
+		sim_retire_quietly(s);
 		sim_issue(s);
+		return;
+	}
+	sim_hold_ports(s);
+	run_stages(s);
+	if (s->stream && sim_wrong_path_is_open(&s->stream->wrong))
+		sim_wrong_path_run(s);
+}
+
+void sim_cycle(struct sim_state *s)
+{
+	if (s->in_order.llvm) {
+		run_units(s);
+	} else if (s->stream) {
+		if (s->stream->follows_trips)
+			sim_trip_leave(s);
+		run_stages(s);
+		if (sim_wrong_path_is_open(&s->stream->wrong))
+			sim_wrong_path_run(s);
 	} else {
-		sim_rename(s);
-		sim_schedule(s);
+		run_stages(s);
 	}
 	sim_fetch(s);
 	s->clock++;

@@ -89,9 +89,10 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	struct sim_value *self = e->uop == SIM_SYNC ? &inst->sync : &inst->result[e->uop];
 	int32_t finish = from + 2, result = from + 1;
 
-	if (e->kind == SIM_LOAD && e->u->in_window) {
-		complete_load(s, from + e->u->latency);
-		if (insn->exchanges_memory)
+	if (e->kind == SIM_LOAD) {
+		if (e->u->in_window)
+			complete_load(s, from + e->u->latency);
+		else if (insn->exchanges_memory)
 			inst->stored =
 				from + insn->output_latency[__builtin_ctz(insn->memory_outputs)];
 	}
@@ -255,23 +256,19 @@ static void hold_port(struct sim_state *s, const struct sim_entry *e)
 	const unsigned more = e->u->divider - 1u;
 
 	s->held_ports |= 1u << e->port;
-	s->next_data_ports |= 1u << e->port;
 	s->ports_free[e->port] = s->clock + e->u->divider;
 	e->stats->port[e->port] += more < UINT32_MAX - e->stats->port[e->port] ? more : 0;
 }
 
-/* A cycle begins: ports are still held, or free again. */
-__attribute__((noinline)) static void pass_ports(struct sim_state *s)
+void sim_hold_ports(struct sim_state *s)
 {
-	s->next_data_ports = 0;
 	for (params_ports left = s->held_ports; left; left &= left - 1) {
 		const unsigned port = (unsigned)__builtin_ctz(left);
 
 		if (s->ports_free[port] <= s->clock)
 			s->held_ports &= ~(1u << port);
-		else if (s->ports_free[port] > s->clock + 1)
-			s->next_data_ports |= 1u << port;
 	}
+	s->next_data_ports |= s->held_ports;
 }
 
 __attribute__((noinline)) static void take_need(struct sim_state *s, const struct sim_entry *e)
@@ -487,8 +484,7 @@ void sim_schedule(struct sim_state *s)
 	     left &= left - 1)
 		s->results[__builtin_ctz(left)] >>= 1;
 	s->data_ports = s->next_data_ports;
-	if (s->data_ports)
-		pass_ports(s);
+	s->next_data_ports = 0;
 	s->n_together = 0;
 	s->waits_with_result = UINT64_MAX;
 	for (unsigned idle = s->movable & ~s->ready_ports; idle; idle &= idle - 1)

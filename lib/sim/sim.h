@@ -654,6 +654,7 @@ void sim_bind_init(struct sim_state *s);
 void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
+void sim_retire_quietly(struct sim_state *s); /* without counting stalls: in order */
 
 /* Returns the block of a stream that is issued next, if it is known. */
 const struct sim_feed *sim_next_feed(const struct sim_state *s);
@@ -661,6 +662,9 @@ const struct sim_feed *sim_next_feed(const struct sim_state *s);
 /* ---- in_order.c: in place of sim_rename and sim_schedule ---- */
 
 void sim_issue(struct sim_state *s);
+
+/* A cycle begins: ports that are held for many cycles; CPUs of LLVM, out of order. */
+void sim_hold_ports(struct sim_state *s);
 void sim_issue_init(struct sim_state *s, const struct tact_arch *arch);
 void sim_issue_rebase(struct sim_state *s, int32_t by);
 
