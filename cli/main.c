@@ -23,6 +23,7 @@ static const struct command commands[] = {
 	{"collect", "collect the basic blocks of a program with their executions", cmd_collect},
 	{"trace", "predict the cycles of a program by function, block and line", cmd_trace},
 	{"diff", "compare the cycles of two runs: what a change costs", cmd_diff},
+	{"check", "compare code with a stored baseline, for CI: no run", cmd_check},
 	{"mix", "count the instructions of real runs from samples", cmd_mix},
 	{"tune", "learn the parameters of a model from measured blocks", cmd_tune},
 	{"hunt", "find the classes of blocks that a model predicts wrongly", cmd_hunt},
@@ -51,7 +52,8 @@ static const struct command_list list = {
 		 "'tact help COMMAND' or 'tact COMMAND --help' lists the options of a command;\n"
 		 "'tact --version' prints the version.\n"
 		 "Exit status: 0 success, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-		 "cannot do it, 4 a difference is above its threshold ('tact diff').\n",
+		 "cannot do it, 4 a difference is above its threshold ('tact diff', 'tact "
+		 "check').\n",
 	.n = CLI_ARRAY_SIZE(commands),
 	.commands = commands,
 };

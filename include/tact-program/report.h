@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/codecheck.h>
 #include <tact-program/codediff.h>
 #include <tact-program/shares.h>
 #include <tact/analysis.h>
@@ -28,7 +29,14 @@
 extern "C" {
 #endif
 
-enum tact_format { TACT_FORMAT_TEXT, TACT_FORMAT_CSV, TACT_FORMAT_JSON, TACT_FORMAT_MARKDOWN };
+enum tact_format {
+	TACT_FORMAT_TEXT,
+	TACT_FORMAT_CSV,
+	TACT_FORMAT_JSON,
+	TACT_FORMAT_MARKDOWN,
+	TACT_FORMAT_SARIF, /* of a check: SARIF 2.1.0 */
+	TACT_FORMAT_JUNIT  /* of a check: XML as JUnit writes it */
+};
 
 /* ---- a run ---- */
 
@@ -126,6 +134,21 @@ struct tact_code_report {
 /* Writes how two versions of code differ. */
 int tact_report_code(const struct tact_code_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
+
+/* ---- code and its baseline ---- */
+
+struct tact_check_report {
+	size_t size;
+	const struct tact_codecheck *check; /* that has run */
+	enum tact_format format;
+	bool is_all; /* text and Markdown: also what takes the same cycles */
+	int width;   /* as in struct tact_run_report */
+	bool is_cut;
+};
+
+/* Writes what became of each piece of code. */
+int tact_report_check(const struct tact_check_report *report,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg);
 
 /* ---- mixes ---- */
 

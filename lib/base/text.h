@@ -72,6 +72,12 @@ void text_hex(struct text *text, const uint8_t *bytes, size_t size);
 /* Adds a CSV field, in quotes if it needs them, in lower case if asked. */
 void text_csv_field(struct text *text, const char *string, size_t size, bool lower);
 
+/* Returns the length of the UTF-8 sequence at p, or 0 if there is none. */
+size_t text_utf8_length(const unsigned char *p, size_t size);
+
+/* Adds text for XML, in an element or between quotes.  What XML cannot hold becomes '?'. */
+void text_xml(struct text *text, const char *string);
+
 /* Adds "12.34": always two decimals, for columns of tables that people read. */
 void text_cycles2(struct text *text, double value, int width);
 /* Adds a number as put_cycles writes it. */

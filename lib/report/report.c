@@ -9,6 +9,7 @@
 
 #include <tact/predict.h>
 
+#include "check/check.h"
 #include "obj/obj.h"
 
 enum { WRITE_SIZE = 1 << 16 };
@@ -282,6 +283,27 @@ int tact_report_code(const struct tact_code_report *opt,
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff || !r.names[0] ||
 	    !r.names[1] || (unsigned)r.format >= ARRAY_SIZE(forms))
+		return -TACT_E_INVAL;
+	forms[r.format](&report, &r);
+	return report_end(&report);
+}
+
+int tact_report_check(const struct tact_check_report *opt,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	static void (*const forms[])(struct report * report, const struct tact_check_report *r) = {
+		[TACT_FORMAT_TEXT] = report_check_text,
+		[TACT_FORMAT_CSV] = report_check_csv,
+		[TACT_FORMAT_JSON] = report_check_json,
+		[TACT_FORMAT_MARKDOWN] = report_check_markdown,
+		[TACT_FORMAT_SARIF] = report_check_sarif,
+		[TACT_FORMAT_JUNIT] = report_check_junit,
+	};
+	struct report report = {.write = write, .arg = arg};
+	struct tact_check_report r;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.check || !r.check->has_run ||
+	    (unsigned)r.format >= ARRAY_SIZE(forms))
 		return -TACT_E_INVAL;
 	forms[r.format](&report, &r);
 	return report_end(&report);
