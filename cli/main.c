@@ -52,8 +52,7 @@ static const struct command_list list = {
 		 "'tact help COMMAND' or 'tact COMMAND --help' lists the options of a command;\n"
 		 "'tact --version' prints the version.\n"
 		 "Exit status: 0 success, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-		 "cannot do it, 4 a difference is above its threshold ('tact diff', 'tact "
-		 "check').\n",
+		 "cannot do it, 4 over a threshold ('tact diff', 'tact check').\n",
 	.n = CLI_ARRAY_SIZE(commands),
 	.commands = commands,
 };

@@ -126,4 +126,9 @@ const struct code_piece *check_piece(const struct check_row *row);
  */
 bool check_is_unsure(const struct check_row *row);
 
+/* Returns whether there is nothing to say about a row: the same cycles, by the same name, with all data.
+ * Such rows come last.
+ */
+bool check_is_plain(const struct check_row *row);
+
 #endif /* TACT_CHECK_CHECK_H */

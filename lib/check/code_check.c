@@ -48,6 +48,12 @@ bool check_is_unsure(const struct check_row *row)
 	return row->is_lower_bound[0] || row->is_lower_bound[1];
 }
 
+bool check_is_plain(const struct check_row *row)
+{
+	return row->status == CHECK_SAME && !row->is_renamed && !row->has_other_tact &&
+	       !check_is_unsure(row);
+}
+
 const struct baseline_cost *baseline_cost(const struct check_section *s,
 					  const struct code_piece *piece, const char *arch)
 {
@@ -251,7 +257,9 @@ static int compare(const void *a, const void *b)
 {
 	const struct check_row *x = a, *y = b;
 
-	return x->status != y->status ? ORDER(x->status, y->status) : ORDER(x->order, y->order);
+	if (x->status != y->status)
+		return ORDER(x->status, y->status);
+	return 2 * ORDER(check_is_plain(x), check_is_plain(y)) + ORDER(x->order, y->order);
 }
 
 static int make_rows(struct tact_codecheck *c)

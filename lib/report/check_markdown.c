@@ -75,7 +75,7 @@ void report_check_markdown(struct report *report, const struct tact_check_report
 	text_add(out, "### Cycles: ");
 	report_check_verdict(out, check);
 	text_add(out, "\n\n");
-	while (n < check->n_rows && (r->is_all || check->rows[n].status != CHECK_SAME))
+	while (n < check->n_rows && (r->is_all || !check_is_plain(&check->rows[n])))
 		n++;
 	if (n)
 		text_printf(out,

@@ -275,7 +275,7 @@ void report_check_text(struct report *report, const struct tact_check_report *r)
 
 	report_check_verdict(&report->text, check);
 	text_add(&report->text, "\n");
-	while (n < check->n_rows && (r->is_all || check->rows[n].status != CHECK_SAME))
+	while (n < check->n_rows && (r->is_all || !check_is_plain(&check->rows[n])))
 		table_fit(&table, &check->rows[n++]);
 	if (n) {
 		text_add(&report->text, "\n");
