@@ -129,7 +129,7 @@ $(BUILD)/gen/gen_pages: gen/gen_pages.c
 	$(CC) -std=gnu11 $(WARN) $(WERROR) -O1 -o $@ $<
 
 $(BUILD)/gen/pages.inc: $(BUILD)/gen/gen_pages $(wildcard web/*)
-	$(BUILD)/gen/gen_pages web $@ $(PAGES)
+	$(BUILD)/gen/gen_pages web $@ $(PAGES) flame.js
 
 $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 

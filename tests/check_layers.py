@@ -47,7 +47,8 @@ MAY_INCLUDE = {
     'classify': ['base', 'isa', 'arch', 'block'],
     'diff': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'model'],
     'check': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'model', 'diff'],
-    'report': ['base', 'isa', 'diff', 'check', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
+    'profile': ['base'],
+    'report': ['base', 'isa', 'profile', 'diff', 'check', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }

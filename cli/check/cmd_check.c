@@ -40,8 +40,6 @@ static const char help[] =
 	"  tact check\n"
 	"  tact check -f markdown --sarif tact.sarif --junit tact.xml > comment.md\n";
 
-enum { FORMAT_SARIF = TACT_FORMAT_SARIF, FORMAT_JUNIT = TACT_FORMAT_JUNIT };
-
 struct checker {
 	const char *config, *baseline, *output, *archs;
 	const char *markdown, *sarif, *junit, *json;
@@ -63,16 +61,6 @@ static const char *take_config(void *target, const char *word)
 
 #define OPTION_HOLDER checker
 
-static const struct option_choice formats[] = {
-	{"text", FORMAT_TEXT},
-	{"csv", FORMAT_CSV},
-	{"json", FORMAT_JSON},
-	{"markdown", FORMAT_MARKDOWN},
-	{"sarif", FORMAT_SARIF},
-	{"junit", FORMAT_JUNIT},
-	{NULL, 0},
-};
-
 static const struct option_spec check_specs[] = {
 	OPTION_FLAG(0, "update", is_update,
 		    "write the baseline of the code as it is now, and say what changed"),
@@ -89,7 +77,9 @@ static const struct option_spec output_specs[] = {
 	OPTION_TEXT(0, "sarif", "FILE", sarif, "also write SARIF 2.1.0, which GitHub shows"),
 	OPTION_TEXT(0, "junit", "FILE", junit, "also write JUnit's XML, which GitLab shows"),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
-	OPTION_CHOICE('f', "format", "FORMAT", format, formats,
+	OPTION_FORMAT(format,
+		      OPTION_FORMATS | OPTION_BIT(FORMAT_MARKDOWN) | OPTION_BIT(FORMAT_SARIF) |
+			      OPTION_BIT(FORMAT_JUNIT),
 		      "text (default), csv, json (one object per line), markdown, sarif or junit"),
 	OPTION_QUIET(is_quiet, OPTION_QUIET_HELP),
 	OPTION_END,

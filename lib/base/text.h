@@ -11,7 +11,18 @@
 #include <stdint.h>
 
 /* Formats of results. */
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
+enum {
+	FORMAT_TEXT,
+	FORMAT_CSV,
+	FORMAT_JSON,
+	FORMAT_MARKDOWN,
+	FORMAT_SARIF,
+	FORMAT_JUNIT,
+	FORMAT_FOLDED,
+	FORMAT_FLAME,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_PPROF
+};
 
 /* All zeros is an empty text.  None of these functions reports that memory ran out: pieces that do
  * not fit are left out and `failed` stays set, so that the code which uses the finished text checks

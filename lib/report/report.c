@@ -16,7 +16,8 @@ enum { WRITE_SIZE = 1 << 16 };
 
 _Static_assert((int)TACT_FORMAT_TEXT == FORMAT_TEXT && (int)TACT_FORMAT_CSV == FORMAT_CSV &&
 		       (int)TACT_FORMAT_JSON == FORMAT_JSON &&
-		       (int)TACT_FORMAT_MARKDOWN == FORMAT_MARKDOWN,
+		       (int)TACT_FORMAT_MARKDOWN == FORMAT_MARKDOWN &&
+		       (int)TACT_FORMAT_PPROF == FORMAT_PPROF,
 	       "formats are those of base");
 
 static void hand_over(struct report *r)
@@ -213,10 +214,15 @@ int tact_report_run(const struct tact_run_report *opt,
 	struct tact_run_report r;
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.result || r.by < 0 ||
-	    r.by > TACT_REPORT_TREE || r.by == TACT_RESULT_THREAD)
+	    r.by > TACT_REPORT_TREE || r.by == TACT_RESULT_THREAD || r.format > TACT_FORMAT_PPROF)
 		return -TACT_E_INVAL;
 	if (r.format == TACT_FORMAT_JSON)
 		return tact_result_write(r.result, write, arg);
+	if (r.format >= TACT_FORMAT_FOLDED) {
+		const int status = report_run_stacks(&report, &r);
+
+		return status < 0 ? status : report_end(&report);
+	}
 	if (r.format == TACT_FORMAT_CSV && r.by > TACT_REPORT_INSNS)
 		report_calls_csv(&report, &r);
 	else if (r.format == TACT_FORMAT_CSV)

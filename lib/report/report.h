@@ -3,7 +3,7 @@
  * Layer 10: results as text, CSV, JSON and Markdown.
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops; runs_text.c: several CPUs
- *   run_calls.c               its calls
+ *   run_calls.c               its calls; stacks.c: as stacks for other tools, and those of a mix
  *   run_page.c, run_listing.c, diff_page.c  it, and two of them, as data of a page
  *   diff_text.c, diff_json.c  two of them
  *   code_text.c, code_json.c  two versions of code
@@ -81,6 +81,10 @@ void report_calls_csv(struct report *report, const struct tact_run_report *r);
 /* Several CPUs side by side. */
 void report_runs_text(struct report *report, const struct tact_run_report *r,
 		      const struct tact_result *const *results, size_t n);
+
+/* Write stacks: of the calls of a run, -TACT_E_NO_DATA if it has none; of the rows of a pivot. */
+int report_run_stacks(struct report *report, const struct tact_run_report *r);
+int report_mix_stacks(struct report *report, const struct tact_mix_report *r);
 
 /* Writes "file.c:12 (f)", "f 0x4a20 (gzip)"; name: of the function, NULL: its symbol. */
 void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name);
