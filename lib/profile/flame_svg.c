@@ -82,6 +82,24 @@ static unsigned color_of(const struct profile_frame *frame)
 	return (unsigned)(hash_fold(hash_string(*frame->file ? frame->file : frame->name)) % 8);
 }
 
+/* 1234567 -> "1,234,567" */
+static void add_count(double value, struct text *out)
+{
+	struct text digits = {0};
+
+	text_printf(&digits, "%.0f", value);
+	for (size_t i = 0; i < digits.size; i++)
+		text_printf(out, "%s%c", i && (digits.size - i) % 3 == 0 ? "," : "",
+			    digits.data[i]);
+	out->failed |= digits.failed;
+	text_free(&digits);
+}
+
+static const char *unit_of(const struct profile *p)
+{
+	return p->n_units ? p->units[0].type : "";
+}
+
 static void add_title(const struct flame *f, const struct profile_frame *frame, double sum,
 		      struct text *out)
 {
@@ -91,10 +109,14 @@ static void add_title(const struct flame *f, const struct profile_frame *frame, 
 		text_xml(out, frame->file);
 		text_add(out, ")");
 	}
-	text_printf(out, ": %.0f %s, %.2f%%", sum, f->p->n_units ? f->p->units[0].type : "",
-		    f->all > 0 ? 100 * sum / f->all : 0);
-	if (frame->value[0] > 0 && frame->value[0] < sum)
-		text_printf(out, "; %.0f of them its own", frame->value[0]);
+	text_add(out, ": ");
+	add_count(sum, out);
+	text_printf(out, " %s, %.2f%%", unit_of(f->p), f->all > 0 ? 100 * sum / f->all : 0);
+	if (frame->value[0] > 0 && frame->value[0] < sum) {
+		text_add(out, "; ");
+		add_count(frame->value[0], out);
+		text_add(out, " of them its own");
+	}
 }
 
 /* Adds a name as far as the box has room. */
@@ -163,8 +185,9 @@ static void add_head(const struct flame *f, struct text *out)
 	text_add(out, style);
 	text_printf(out, "<text class=\"title\" x=\"%d\" y=\"22\">", MARGIN);
 	text_xml(out, f->p->title);
-	text_printf(out, "</text>\n<text class=\"note\" id=\"note\" x=\"%d\" y=\"42\">%.0f %s",
-		    MARGIN, f->all, f->p->n_units ? f->p->units[0].type : "");
+	text_printf(out, "</text>\n<text class=\"note\" id=\"note\" x=\"%d\" y=\"42\">", MARGIN);
+	add_count(f->all, out);
+	text_printf(out, " %s", unit_of(f->p));
 	if (f->n_hidden)
 		text_printf(out, "; %zu paths that are too narrow to be seen are left out",
 			    f->n_hidden);
@@ -181,12 +204,13 @@ void profile_flame(const struct profile *p, const char *script, struct text *out
 	}
 	measure(&f);
 	add_head(&f, out);
+	text_add(out, "<g class=\"f root\" data-x=\"0\" data-w=\"1\"><title>all: ");
+	add_count(f.all, out);
 	text_printf(out,
-		    "<g class=\"f root\" data-x=\"0\" data-w=\"1\"><title>all: %.0f %s</title>"
-		    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\"/>"
+		    " %s</title><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"2\"/>"
 		    "<text x=\"%d\" y=\"%d\">all</text></g>\n",
-		    f.all, p->n_units ? p->units[0].type : "", MARGIN, f.height - BOTTOM - ROW,
-		    WIDTH - 2 * MARGIN, ROW - 1, MARGIN + 3, f.height - BOTTOM - ROW + 13);
+		    unit_of(p), MARGIN, f.height - BOTTOM - ROW, WIDTH - 2 * MARGIN, ROW - 1,
+		    MARGIN + 3, f.height - BOTTOM - ROW + 13);
 	for (size_t i = 0; i < p->n; i++)
 		if (is_drawn(&f, i))
 			add_box(&f, i, out);
