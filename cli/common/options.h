@@ -107,7 +107,7 @@ struct option_spec {
 		OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),                                         \
 		OPTION_QUIET(is_quiet, OPTION_QUIET_HELP)
 
-/* text, csv, markdown, json and those of checks and stacks; auto, loop, unroll; stack, same, diff.  Each exists once. */
+/* All formats; auto, loop, unroll; stack, same, diff.  Each exists once. */
 extern const struct option_choice option_formats[], option_modes[], option_inits[];
 
 /* Returns the name of a value; "" if it has none. */

@@ -15,6 +15,7 @@
  *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
  *   windowed.c   windows of a program that runs natively: counts; spread.c: their error
  *   retirement.c when the instructions of a block retire
+ *   sums.c       files of lines, added up by key; sums_read.c reads them; bolt.c makes BOLT's
  *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
  *   costs.c      executions times predicted cycles
  *   generated_code.c  code that no file holds
@@ -49,7 +50,8 @@ struct mix_tally_entry {
 	struct mix_tally_key key;
 	double weight, newest; /* newest: the part of it from the newest pair of a stack */
 	uint32_t hits, newest_hits;
-	uint32_t settled; /* hits that are not near the newest end of a stack */
+	uint32_t settled;      /* hits that are not near the newest end of a stack */
+	uint32_t mispredicted; /* of a branch */
 };
 
 struct mix_tally {
