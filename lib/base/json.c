@@ -33,8 +33,9 @@ static size_t plain_length(const char *string, size_t size)
 
 	while (n < size) {
 		unsigned char c = (unsigned char)string[n];
-		size_t step = c < 0x80 ? c >= 0x20 && c != 0x7f && c != '"' && c != '\\'
-				       : text_utf8_length((const unsigned char *)string + n, size - n);
+		size_t step =
+			c < 0x80 ? c >= 0x20 && c != 0x7f && c != '"' && c != '\\'
+				 : text_utf8_length((const unsigned char *)string + n, size - n);
 
 		if (!step)
 			break;
