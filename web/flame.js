@@ -83,11 +83,17 @@
 	// The nearest box above or below, or the next one in the same row.
 	function neighbour(from, key) {
 		const row = Number(from.rect.getAttribute('height')) + 1;
-		const visible = items.filter(function (item) { return !item.g.classList.contains('gone'); });
+		const visible = items.filter(function (item) {
+			return !item.g.classList.contains('gone');
+		});
 		if (key === 'ArrowDown')
-			return visible.find(function (item) { return item.y === from.y + row && isWithin(from, item); });
+			return visible.find(function (item) {
+				return item.y === from.y + row && isWithin(from, item);
+			});
 		if (key === 'ArrowUp')
-			return visible.find(function (item) { return item.y === from.y - row && isWithin(item, from); });
+			return visible.find(function (item) {
+				return item.y === from.y - row && isWithin(item, from);
+			});
 		const same = visible.filter(function (item) { return item.y === from.y; })
 			.sort(function (a, b) { return a.x - b.x; });
 		return same[same.indexOf(from) + (key === 'ArrowRight' ? 1 : -1)];

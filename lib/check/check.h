@@ -126,6 +126,9 @@ const struct code_piece *check_piece(const struct check_row *row);
  */
 bool check_is_unsure(const struct check_row *row);
 
+/* The name of the baseline's code: of its function, or of its marker. */
+const char *check_old_name(const struct check_row *row);
+
 /* Returns whether there is nothing to say about a row: the same cycles, by the same name, with all data.
  * Such rows come last.
  */

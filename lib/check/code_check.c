@@ -14,6 +14,7 @@
 #include <tact/version.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "check/ini.h"
 #include "obj/obj.h"
 
@@ -46,6 +47,14 @@ const struct code_piece *check_piece(const struct check_row *row)
 bool check_is_unsure(const struct check_row *row)
 {
 	return row->is_lower_bound[0] || row->is_lower_bound[1];
+}
+
+const char *check_old_name(const struct check_row *row)
+{
+	const struct code_piece *p = row->code->side[0];
+
+	return *p->function && !strncmp(p->name, p->function, strlen(p->function)) ? p->function
+										   : p->name;
 }
 
 bool check_is_plain(const struct check_row *row)
@@ -180,16 +189,19 @@ static bool is_over(const struct check_limit *limit, double before, double now)
 	return now - before > limit->value + slack;
 }
 
-/* Whether a function has another name, apart from the variants that compilers make, or a marker. */
+/* Names a piece of code apart from its place: by its function, without the suffixes of variants, or by
+ * its marker.  0: it has no name.
+ */
+static uint64_t name_of(const struct code_piece *p)
+{
+	if (*p->function && !strncmp(p->name, p->function, strlen(p->function)))
+		return obj_stem_hash(p->function);
+	return *p->name && strncmp(p->name, "0x", 2) != 0 ? hash_string(p->name) : 0;
+}
+
 static bool is_renamed(const struct codediff_row *row)
 {
-	const struct code_piece *a = row->side[0], *b = row->side[1];
-
-	if (!a || !b)
-		return false;
-	if (*a->function || *b->function)
-		return obj_stem_hash(a->function) != obj_stem_hash(b->function);
-	return strncmp(a->name, "0x", 2) && strcmp(a->name, b->name) != 0;
+	return row->side[0] && row->side[1] && name_of(row->side[0]) != name_of(row->side[1]);
 }
 
 static enum check_status judge(const struct check_row *row)

@@ -115,8 +115,11 @@ static bool is_wanted(const char *name, const char *function, const char *demang
 }
 
 /* Says that nothing of the file is what was asked for. */
-static int nothing(const struct tact_code_options *opt, int n_loops, struct tact_diag *diag)
+static int nothing(const struct tact_code_options *opt, int n_loops, bool is_marked,
+		   struct tact_diag *diag)
 {
+	static const char note[] = "; the file has markers, and only marked code is seen";
+
 	if (opt->loop && n_loops)
 		return tact_fail(diag, TACT_E_INVAL, "there is no loop %d%s%s%s: %d found",
 				 opt->loop, opt->function ? " in '" : "",
@@ -127,10 +130,11 @@ static int nothing(const struct tact_code_options *opt, int n_loops, struct tact
 				 opt->marker, opt->function ? " in '" : "",
 				 opt->function ? opt->function : "", opt->function ? "'" : "");
 	if (opt->function)
-		return tact_fail(diag, TACT_E_INVAL, "there is no %s '%s'",
-				 opt->loop ? "loop in a function" : "function", opt->function);
-	return tact_fail(diag, opt->loop ? TACT_E_INVAL : TACT_E_FORMAT, "there is no %s in it",
-			 opt->loop ? "loop" : "code");
+		return tact_fail(diag, TACT_E_INVAL, "there is no %s '%s'%s",
+				 opt->loop ? "loop in a function" : "function", opt->function,
+				 is_marked ? note : "");
+	return tact_fail(diag, opt->loop ? TACT_E_INVAL : TACT_E_FORMAT, "there is no %s in it%s",
+			 opt->loop ? "loop" : "code", is_marked ? note : "");
 }
 
 static int read_all(struct tact_code *c, struct tact_input *in, const struct tact_code_options *opt,
@@ -138,10 +142,13 @@ static int read_all(struct tact_code *c, struct tact_input *in, const struct tac
 {
 	struct tact_region region = TACT_REGION_INIT;
 	char *demangled = opt->function ? obj_demangle(opt->function, true) : NULL;
+	bool is_marked = false;
 	int n_loops = 0, status;
 
 	snprintf(c->description, sizeof(c->description), "%s", tact_input_description(in));
 	while ((status = tact_input_next(in, &region, diag)) > 0) {
+		is_marked |= *region.name && *region.function &&
+			     strncmp(region.name, region.function, strlen(region.function)) != 0;
 		if (opt->function && !is_wanted(region.function, opt->function, demangled))
 			continue;
 		if (opt->marker && strcmp(opt->marker, region.name) != 0)
@@ -156,7 +163,7 @@ static int read_all(struct tact_code *c, struct tact_input *in, const struct tac
 	free(demangled);
 	if (status < 0 || c->n)
 		return status;
-	return nothing(opt, n_loops, diag);
+	return nothing(opt, n_loops, is_marked, diag);
 }
 
 int code_create(struct tact_code **out, const struct tact_isa *isa)

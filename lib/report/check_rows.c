@@ -97,12 +97,7 @@ static struct cell get_source(const struct cell_at *at)
 
 static struct cell get_was(const struct cell_at *at)
 {
-	const struct check_row *row = row_of(at);
-	const struct code_piece *before = row->code->side[0];
-
-	if (!row->is_renamed)
-		return cell_none();
-	return cell_string(*before->function ? before->function : before->name);
+	return row_of(at)->is_renamed ? cell_string(check_old_name(row_of(at))) : cell_none();
 }
 
 static struct cell get_cycles(const struct cell_at *at)

@@ -91,10 +91,8 @@ static void add_limits(struct text *out, const struct check_row *row)
 
 static void add_names(struct text *out, const struct check_row *row, size_t start)
 {
-	const struct code_piece *before = row->code->side[0];
-
 	begin_part(out, start);
-	text_printf(out, "was %s", *before->function ? before->function : before->name);
+	text_printf(out, "was %s", check_old_name(row));
 }
 
 /* What makes the cycles a lower bound, and of which side. */
