@@ -134,6 +134,8 @@ struct tact_region {
 	unsigned
 		placement; /* code that is not linked: its section may be put at multiples of so many
 			       bytes, fewer than 64, from where `alignment` has it; 0: it is fixed */
+	const char *source_path; /* the file of `source` as debug information has it, with its
+				    directories; "" if unknown */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 

@@ -129,6 +129,7 @@ static int read_piece(struct baseline_reader *r, const json_t *o)
 	region.name = text_of(o, "name");
 	region.function = text_of(o, "function");
 	region.source = text_of(o, "source");
+	region.source_path = ""; /* it need not be there any more */
 	region.is_loop = json_is_true(json_object_get(o, "loop"));
 	region.alignment = (unsigned)whole_of(o, "alignment", 63);
 	region.moving = (uint32_t)whole_of(o, "moving", UINT32_MAX);

@@ -82,8 +82,9 @@ int code_add(struct tact_code *c, const struct tact_region *r)
 	p.name = keep_string(c, r->name);
 	p.function = keep_string(c, r->function);
 	p.source = keep_string(c, r->source);
+	p.source_path = keep_string(c, r->source_path);
 	p.code = keep(c, r->code, r->code_size);
-	if (!p.name || !p.function || !p.source || !p.code ||
+	if (!p.name || !p.function || !p.source || !p.source_path || !p.code ||
 	    tact_grow(&c->pieces, &c->capacity, c->n + 1, sizeof(*c->pieces)))
 		return -TACT_E_NOMEM;
 	if (!c->isa)

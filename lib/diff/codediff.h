@@ -22,8 +22,8 @@
 
 /* A loop, or the code of a function without loops. */
 struct code_piece {
-	const char *name, *function,
-		*source; /* "" if unknown; in the arena, like code and hashes */
+	const char *name, *function, *source,
+		*source_path; /* "" if unknown; in the arena, like code and hashes */
 	const uint8_t *code;
 	size_t code_size;
 	uint64_t address, line;

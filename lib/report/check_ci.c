@@ -66,21 +66,13 @@ static void put_uri(struct json *json, const char *path, size_t size)
 	text_free(&uri);
 }
 
-/* The line of "file.c:12"; 0: none.  *size: of the name. */
-static unsigned long line_of(const char *source, size_t *size)
+/* The line of "file.c:12"; 0: none. */
+static unsigned long line_of(const char *source)
 {
 	const char *colon = strrchr(source, ':');
-	char *end;
-	unsigned long line;
+	const unsigned long line = colon ? strtoul(colon + 1, NULL, 10) : 0;
 
-	*size = strlen(source);
-	if (!colon || colon == source)
-		return 0;
-	line = strtoul(colon + 1, &end, 10);
-	if (end == colon + 1 || *end || line > 1u << 30)
-		return 0;
-	*size = (size_t)(colon - source);
-	return line;
+	return line < 1ul << 30 ? line : 0;
 }
 
 /* 3.27.12: the source line if debug information tells it, otherwise the file that was checked. */
@@ -91,9 +83,10 @@ static void put_location(struct json *json, const struct check_section *s,
 	size_t size = strlen(path);
 	unsigned long line = piece ? (unsigned long)piece->line : 0;
 
-	if (piece && *piece->source) {
-		path = piece->source;
-		line = line_of(path, &size);
+	if (piece && *piece->source_path) {
+		path = piece->source_path;
+		size = strlen(path);
+		line = line_of(piece->source);
 	}
 	json_begin_array(json, "locations");
 	json_begin_object(json, NULL);
