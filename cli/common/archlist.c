@@ -161,6 +161,17 @@ static int add(struct archlist *list, const struct tact_arch *arch)
 	return 0;
 }
 
+/* The set of this machine, or of the first CPU if that has no models of its own. */
+static const struct tact_isa *set_of_all(void)
+{
+	const struct tact_arch *arch;
+
+	for (arch = tact_arch_next(NULL); arch; arch = tact_arch_next(arch))
+		if (tact_arch_isa(arch) == tact_isa_default())
+			return tact_isa_default();
+	return tact_arch_isa(tact_arch_next(NULL));
+}
+
 static int add_name(struct archlist *list, const char *name, bool is_quiet)
 {
 	const struct tact_arch *arch;
@@ -169,7 +180,7 @@ static int add_name(struct archlist *list, const char *name, bool is_quiet)
 		int status = 0;
 
 		for (arch = tact_arch_next(NULL); arch && !status; arch = tact_arch_next(arch))
-			if (list->is_any_set || tact_arch_isa(arch) == tact_isa_default())
+			if (list->is_any_set || tact_arch_isa(arch) == set_of_all())
 				status = add(list, arch);
 		return status;
 	}
