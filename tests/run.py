@@ -4,8 +4,8 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli serve fuzz threads example embed python docs property accuracy (default: all).  The
-last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
+SUITE: layers unit hw cases cli serve fuzz threads cross example embed python docs property accuracy (default: all).
+The last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
 jobs of its own (cli, the examples of docs), runs alone.
@@ -213,6 +213,7 @@ SUITES = {
     'serve': lambda: [job(run_serve), job(script, 'serve disassemblers', 'serve/check_disassemblers.py', 'tact')],
     'fuzz': fuzz_jobs,
     'threads': lambda: [job(run_threads)],
+    'cross': lambda: [job(script, 'cross', 'cross/run.py', 'tact')],
     'example': lambda: [job(run_example)],
     'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
                       job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
@@ -231,7 +232,7 @@ SUITES = {
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.
-ALONE = ('hw', 'cli', 'docs', 'serve')
+ALONE = ('hw', 'cli', 'docs', 'serve', 'cross')
 # The others, those with long programs first, so that no core waits for one at the end.
 TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 
