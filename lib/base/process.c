@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -32,9 +33,12 @@ static pid_t clone_with(int exit_signal)
 #endif
 }
 
+/* Emulators know children with the usual signal only: there, the host program may notice them. */
 pid_t process_fork(void)
 {
-	return clone_with(0);
+	const pid_t pid = clone_with(0);
+
+	return pid < 0 && errno == EINVAL ? clone_with(SIGCHLD) : pid;
 }
 
 pid_t process_fork_again(void)
@@ -42,15 +46,22 @@ pid_t process_fork_again(void)
 	return clone_with(SIGCHLD);
 }
 
-pid_t process_start_file(int fd, const char *name)
+pid_t process_start_file(int fd, const char *name, const char *emulator)
 {
 	char *const none[] = {NULL};
 	const char *const arguments[] = {name, NULL};
+	char path[32];
+	char *const emulated[] = {(char *)(uintptr_t)name, path, NULL};
 	volatile int error = 0; /* memory is shared until exec */
-	pid_t pid = vfork();
+	pid_t pid;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	pid = vfork();
 	if (pid == 0) {
-		syscall(SYS_execveat, fd, "", arguments, none, AT_EMPTY_PATH);
+		if (emulator)
+			execve(emulator, emulated, none);
+		else
+			syscall(SYS_execveat, fd, "", arguments, none, AT_EMPTY_PATH);
 		error = errno;
 		process_exit(127);
 	}

@@ -27,10 +27,11 @@ pid_t process_fork(void);
 /* Forks an ordinary child, in a process that process_fork has made.  The same rules apply. */
 pid_t process_fork_again(void);
 
-/* Starts the program that is in a file, with its name as the only argument and no environment.
- * For a process of ours that has no other thread.  Returns its pid, or -1 with errno.
+/* Starts the program that is in a file, with its name as the only argument and no environment;
+ * `emulator`: a program that executes it, or NULL.  For a process of ours that has no other thread.
+ * Returns its pid, or -1 with errno.
  */
-pid_t process_start_file(int fd, const char *name);
+pid_t process_start_file(int fd, const char *name, const char *emulator);
 
 /* Waits for a child of process_fork, as waitpid does, but resumes when a signal interrupts it. */
 pid_t process_wait(pid_t child, int *status, int options);
