@@ -3,6 +3,7 @@
 # make            library and program under build/; says what is missing, installs nothing
 # make demo       installs what is missing, builds, predicts the README's example for every CPU
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
+# make check-cross  builds for AArch64 and tests that under QEMU, with what it needs in build-aarch64/
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
@@ -26,12 +27,35 @@
 # make clean
 #
 # CC=clang works as well as gcc.  WERROR= builds with compilers that warn of more than ours do.
+# HOST=aarch64 builds for that machine, in build-aarch64/, with a cross compiler and the libraries
+# that make sysroot HOST=aarch64 unpacks there.
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=
+MACHINE := $(shell uname -m)
+HOST ?= $(MACHINE)
+ifeq ($(HOST),$(MACHINE))
 BUILD ?= build
 OBJCOPY ?= objcopy
+# Generators run here, whatever the program is compiled for.
+GEN_CC = $(CC)
+else
+BUILD ?= build-$(HOST)
+SYSROOT ?= $(BUILD)/sysroot
+CC := $(HOST)-linux-gnu-gcc
+CXX := $(HOST)-linux-gnu-g++
+LD := $(HOST)-linux-gnu-ld
+AR := $(HOST)-linux-gnu-ar
+OBJCOPY := $(HOST)-linux-gnu-objcopy
+GEN_CC ?= gcc
+TARGET_FLAGS := --sysroot=$(abspath $(SYSROOT))
+ifneq ($(filter-out sysroot clean,$(or $(MAKECMDGOALS),all)),)
+ifeq ($(wildcard $(SYSROOT)/complete),)
+$(error there is nothing to link with for $(HOST): make sysroot HOST=$(HOST))
+endif
+endif
+endif
 
 VERSION := $(shell sed -n 's/^.define TACT_VERSION_[A-Z]* \([0-9]*\)/\1/p' include/tact/version.h | paste -sd.)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
@@ -43,7 +67,7 @@ CFLAGS ?= -g
 WERROR ?= -Werror
 # Each function has a section of its own: with -Wl,--gc-sections a program gets only what it uses.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
-	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(CFLAGS)
+	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(TARGET_FLAGS) $(CFLAGS)
 # Libraries that have a pkg-config file, and those that have none.
 PC_REQUIRES := libdw libelf sqlite3 libzstd jansson
 PC_LIBS := -lZydis -lZycore -liberty -lm -ldl -pthread
@@ -84,7 +108,7 @@ FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
 FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -112,7 +136,7 @@ deps-installed:
 
 $(BUILD)/gen/gen_tables: $(GEN_SRC) gen/gen.h $(wildcard lib/base/*.h) $(addprefix lib/arch/,table.h notation.h params.h params.def) lib/confidence/classes.def
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Iinclude -Ilib -Igen -o $@ $(GEN_SRC) -lm -pthread
+	$(GEN_CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Iinclude -Ilib -Igen -o $@ $(GEN_SRC) -lm -pthread
 
 # The folders are the list of CPUs: one that goes away counts, too.
 $(TABLES) &: $(BUILD)/gen/gen_tables data/arch data/insn data/confidence $(DATA)
@@ -133,12 +157,22 @@ $(BUILD)/gen/measures.inc: lib/measure $(wildcard lib/measure/*/)
 PAGES := $(patsubst web/%.html,%,$(sort $(wildcard web/*.html)))
 $(BUILD)/gen/gen_pages: gen/gen_pages.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(WARN) $(WERROR) -O1 -o $@ $<
+	$(GEN_CC) -std=gnu11 $(WARN) $(WERROR) -O1 -o $@ $<
 
 $(BUILD)/gen/pages.inc: $(BUILD)/gen/gen_pages $(wildcard web/*)
-	$(BUILD)/gen/gen_pages web $@ $(PAGES)
+	$(BUILD)/gen/gen_pages web $@ $(PAGES) flame.js
 
 $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
+
+# What tact serve says of its interface.  Its HTTP comes from libmicrohttpd, which is loaded when
+# somebody serves; without its header, tact builds, and serve says what it lacks.  MICROHTTPD= leaves
+# it out.
+$(BUILD)/cli/serve/serve_gate.o: doc/openapi.json
+$(BUILD)/cli/serve/serve_gate.o: ALL_CFLAGS += -DOPENAPI_FILE='"doc/openapi.json"'
+MICROHTTPD ?= $(shell echo '\#include <microhttpd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+ifneq ($(MICROHTTPD),)
+$(BUILD)/cli/serve/%.o: ALL_CFLAGS += -DTACT_HAS_MICROHTTPD
+endif
 
 $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	@mkdir -p $(@D)
@@ -148,16 +182,29 @@ $(BUILD)/lib/isa/forms.o $(BUILD)/lib/arch/arch.o: $(TABLES)
 
 # The program that runs blocks is freestanding, and becomes part of the library.  Neither sanitizers
 # nor anything else that needs a C library goes in there.
-RUNNER_ISA := $(patsubst runner/%/,%,$(filter runner/$(subst x86_64,x86,$(shell uname -m))/,$(wildcard runner/*/)))
+RUNNER_ISA := $(patsubst runner/%/,%,$(filter runner/$(subst x86_64,x86,$(HOST))/,$(wildcard runner/*/)))
+# No marks for indirect jumps: blocks come from anywhere.
+RUNNER_FLAGS := -Wl,-z,max-page-size=4096 $(if $(filter aarch64,$(HOST)),-mbranch-protection=none -mno-outline-atomics,-fcf-protection=none)
+# For emulators of other machines there is one without what they do not offer.
 RUNNER_SRC := $(sort $(wildcard runner/*.c runner/$(RUNNER_ISA)/*.c))
-$(BUILD)/tact-runner: $(RUNNER_SRC) $(wildcard runner/*.h runner/*.lds) lib/measure/runner_wire.h lib/measure/counter.h include/tact/measure.h
+EMULATED_SRC := $(filter-out runner/confine.c,$(RUNNER_SRC)) $(sort $(wildcard runner/emulated/*.c))
+RUNNERS := $(BUILD)/tact-runner $(BUILD)/tact-runner-emulated
+$(BUILD)/tact-runner: $(RUNNER_SRC)
+$(BUILD)/tact-runner-emulated: $(EMULATED_SRC)
+$(RUNNERS): $(wildcard runner/*.h runner/*.lds) lib/measure/runner_wire.h lib/measure/counter.h include/tact/measure.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
-		-fno-stack-protector -fcf-protection=none -fno-asynchronous-unwind-tables -fno-builtin \
-		-nostdlib -static -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(RUNNER_SRC)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
+		-fno-stack-protector $(RUNNER_FLAGS) -fno-asynchronous-unwind-tables -fno-builtin \
+		-nostdlib -static -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(filter %.c,$^)
 
-$(BUILD)/lib/measure/runner_image.o: $(BUILD)/tact-runner
-$(BUILD)/lib/measure/runner_image.o: ALL_CFLAGS += -DRUNNER_IMAGE='"$(BUILD)/tact-runner"'
+$(BUILD)/lib/measure/runner_image.o: $(RUNNERS)
+$(BUILD)/lib/measure/runner_image.o: ALL_CFLAGS += -DRUNNER_IMAGE='"$(BUILD)/tact-runner"' \
+	-DEMULATED_IMAGE='"$(BUILD)/tact-runner-emulated"'
+
+# What is needed of Debian for another machine.
+.PHONY: sysroot
+sysroot:
+	@sh tests/cross/make_sysroot.sh $(HOST) $(SYSROOT)
 
 # Where the library looks for modules and plugins that are not nearby.
 $(BUILD)/lib/base/beside.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
@@ -165,13 +212,13 @@ $(BUILD)/lib/base/beside.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact
 # What the program and the tests link: all of the library, nothing hidden.
 $(BUILD)/libtact-all.a: $(LIB_OBJ)
 	rm -f $@
-	ar rcs $@ $^
+	$(AR) rcs $@ $^
 
 # What other programs link: the same objects, showing only the names that public headers declare.
 HEADERS := $(sort $(wildcard include/tact/*.h))
 $(BUILD)/gen/gen_interface: $(INTERFACE_SRC) gen/headers.h gen/manual.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Igen -o $@ $(INTERFACE_SRC)
+	$(GEN_CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -Igen -o $@ $(INTERFACE_SRC)
 
 $(BUILD)/gen/public_names $(BUILD)/gen/public_roots: $(BUILD)/gen/public_%: $(BUILD)/gen/gen_interface include/tact $(HEADERS)
 	$(BUILD)/gen/gen_interface $* $(HEADERS) > $@.new
@@ -205,7 +252,7 @@ $(BUILD)/libtact.o: $(LIB_OBJ) $(BUILD)/gen/public_names $(BUILD)/gen/public_roo
 
 $(BUILD)/libtact.a: $(BUILD)/libtact.o
 	rm -f $@
-	ar rcs $@ $^
+	$(AR) rcs $@ $^
 
 $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
 	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections -Wl,-Bsymbolic-functions \
@@ -219,14 +266,14 @@ $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
 $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
 		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
 
 # Loaded when somebody asks for it: it shares two headers with the rest, and no code.
 SHIM_SRC := $(sort $(wildcard lib/llvm/*.cpp))
 $(BUILD)/tact_llvm.so: $(SHIM_SRC) lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
+	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
 		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $(SHIM_SRC) \
 		$$($(LLVM_CONFIG) --ldflags --libs)
 
@@ -251,6 +298,14 @@ $(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
+
+# Tests of the harness for another machine: where it is, or under an emulator of it.
+CROSS_TEST := $(BUILD)/tests/cross/test_harness_a64
+.PHONY: cross-tests
+cross-tests: $(CROSS_TEST)
+$(CROSS_TEST): tests/cross/test_harness_a64.c $(BUILD)/libtact-all.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(LDFLAGS)
 
 # Hostile blocks and their judge.
 $(ATTACK_OBJ): $(BUILD)/%.o: %.c
@@ -281,12 +336,23 @@ check:
 	@$(ALL_CORES) -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
 
+# tact for AArch64, under QEMU.  It takes 250 MB and some minutes; make check runs these tests where
+# that was done before.
+.PHONY: check-cross
+check-cross:
+	@sh gen/setup.sh --install cross
+	@test -e build-aarch64/sysroot/complete || $(MAKE) --no-print-directory HOST=aarch64 sysroot
+	@$(ALL_CORES) build
+	@$(ALL_CORES) HOST=aarch64 build cross-tests
+	@python3 tests/run.py cross
+
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
 check-web: deps-installed
 	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
-		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
+		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"} && \
+		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
 
 # Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
 .PHONY: check-clang asan tsan
@@ -298,7 +364,7 @@ check-clang:
 asan:
 	@sh gen/setup.sh --install check
 	@$(ALL_CORES) BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
-	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli
+	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli serve
 
 # Its shadow memory does not go with random addresses of every kernel.
 tsan:
@@ -320,7 +386,7 @@ lint: format-check
 .PHONY: ci
 ci:
 	@sh gen/setup.sh --install ci
-	@$(MAKE) --no-print-directory lint check check-clang asan tsan check-web
+	@$(MAKE) --no-print-directory lint check check-clang asan tsan check-cross check-web
 
 .PHONY: rebase
 rebase: build
@@ -439,7 +505,7 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
@@ -453,4 +519,4 @@ SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh 
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64

@@ -23,11 +23,13 @@ static const struct command commands[] = {
 	{"collect", "collect the basic blocks of a program with their executions", cmd_collect},
 	{"trace", "predict the cycles of a program by function, block and line", cmd_trace},
 	{"diff", "compare the cycles of two runs: what a change costs", cmd_diff},
+	{"check", "compare code with a stored baseline, for CI: no run", cmd_check},
 	{"mix", "count the instructions of real runs from samples", cmd_mix},
 	{"tune", "learn the parameters of a model from measured blocks", cmd_tune},
 	{"hunt", "find the classes of blocks that a model predicts wrongly", cmd_hunt},
 	{"insn", "look up an instruction: uops, ports, latencies, sources", cmd_insn},
 	{"archs", "list microarchitectures, their parameters, what has no data", cmd_archs},
+	{"serve", "answer over HTTP, in JSON, what these commands print", cmd_serve},
 	{"doctor", "report what this machine can do, and how to improve it", cmd_doctor},
 };
 
@@ -50,7 +52,7 @@ static const struct command_list list = {
 		 "'tact help COMMAND' or 'tact COMMAND --help' lists the options of a command;\n"
 		 "'tact --version' prints the version.\n"
 		 "Exit status: 0 success, 1 some inputs failed, 2 wrong usage, 3 this machine\n"
-		 "cannot do it, 4 a difference is above its threshold ('tact diff').\n",
+		 "cannot do it, 4 over a threshold ('tact diff', 'tact check').\n",
 	.n = CLI_ARRAY_SIZE(commands),
 	.commands = commands,
 };

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Turns the pages under web/ into C text: gen_pages WEB OUTPUT PAGE...
+ * Turns the pages under web/ into C text: gen_pages WEB OUTPUT PAGE... SCRIPT.js...
  *
  * A page is an HTML file that works unchanged in a browser.  The files that it refers to,
  *	<link rel='stylesheet' href='FILE'>	<script src='FILE'></script>
  * each on its own line, are embedded, so that a page is one file and needs no other.  The line that
  * opens the element with the identifier `data` divides it: the program writes JSON there.
+ *
+ * A script alone becomes a string, for drawings.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -68,7 +70,7 @@ static void put_file(FILE *out, const char *folder, const char *name, const char
 		n++;
 		if (!strchr(line, '\n'))
 			fail(path, n, "the line is too long, or has no end");
-		if (strstr(line, "</script") || strstr(line, "</style"))
+		if (strstr(line, "</script") || strstr(line, "</style") || strstr(line, "]]>"))
 			fail(path, n, "this would end the element that the file goes into");
 		put_string(out, line);
 	}
@@ -124,12 +126,22 @@ static void put_page(FILE *out, const char *folder, const char *page)
 	fputs("};\n", out);
 }
 
+/* FILE.js becomes script_FILE. */
+static void put_script(FILE *out, const char *folder, const char *name)
+{
+	static const char *const bare[] = {NULL, NULL, "", ""};
+
+	fprintf(out, "\nconst char script_%.*s[] =\n", (int)strcspn(name, "."), name);
+	put_file(out, folder, name, bare);
+	fputs(";\n", out);
+}
+
 int main(int argc, char **argv)
 {
 	FILE *out;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: gen_pages WEB OUTPUT PAGE...\n");
+		fprintf(stderr, "usage: gen_pages WEB OUTPUT PAGE... SCRIPT.js...\n");
 		return 2;
 	}
 	out = fopen(argv[2], "w");
@@ -137,7 +149,10 @@ int main(int argc, char **argv)
 		fail(argv[2], 0, strerror(errno));
 	fputs("/* Made by gen/gen_pages.c from web/: do not edit. */\n", out);
 	for (int i = 3; i < argc; i++)
-		put_page(out, argv[1], argv[i]);
+		if (strstr(argv[i], ".js"))
+			put_script(out, argv[1], argv[i]);
+		else
+			put_page(out, argv[1], argv[i]);
 	if (fclose(out) != 0)
 		fail(argv[2], 0, strerror(errno));
 	return 0;

@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|web|ci
+# usage: setup.sh [--install] build|check|cross|web|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -54,6 +54,11 @@ for_build() {
 	header jansson.h libjansson-dev 'reads stored results'
 }
 
+# tact builds without it, and tact serve says what it lacks.
+for_serve() {
+	header microhttpd.h libmicrohttpd-dev 'HTTP of tact serve'
+}
+
 refreshed=false
 refresh() {
 	$refreshed || $sudo apt-get update -qq >/dev/null 2>&1 || true
@@ -76,6 +81,7 @@ llvm() {
 }
 
 for_check() {
+	for_serve
 	header cmocka.h libcmocka-dev 'runs the unit tests'
 	program python3 python3 'drives the command-line tests'
 	need '/usr/bin/python3 -c "import numpy"' python3-numpy 'tests of the Python package'
@@ -94,8 +100,17 @@ for_check() {
 }
 
 for_web() {
+	for_serve
 	program python3 python3 'drives the tests'
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
+}
+
+for_cross() {
+	program python3 python3 'drives the tests'
+	program qemu-aarch64 qemu-user 'runs what is compiled for AArch64'
+	program aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu 'compiles for AArch64'
+	program aarch64-linux-gnu-g++ g++-aarch64-linux-gnu 'compiles the module for models of LLVM'
+	program x86_64-linux-gnu-as binutils-x86-64-linux-gnu 'assembles x86 text there'
 }
 
 for_ci() {
@@ -110,10 +125,11 @@ for_ci() {
 case $step in
 build) for_build ;;
 check) for_build && for_check ;;
+cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
-ci) for_build && for_check && for_ci ;;
+ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, web and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cross, web and ci" >&2
 	exit 2
 	;;
 esac

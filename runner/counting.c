@@ -106,6 +106,8 @@ static long open_event(const struct measure_start *start, uint32_t core_type, bo
 	struct perf_event_attr attr;
 
 	counter_describe(&attr, (enum tact_rung)start->rung, &place, excludes);
+	if (start->rung == TACT_RUNG_RDPMC)
+		attr.config1 = gate_user_access;
 	return gate_syscall(__NR_perf_event_open, (long)&attr, 0, -1, -1, 0, 0);
 }
 

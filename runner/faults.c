@@ -12,7 +12,6 @@
 #endif
 
 enum { MIN_ADDRESS = 65536 /* vm.mmap_min_addr */, EEXIST_ERROR = 17 };
-#define MAX_ADDRESS 0x7ffffffff000ull /* the upper half is the kernel's */
 
 static bool is_own(uint64_t address)
 {
@@ -30,7 +29,7 @@ static enum measure_outcome map_page(struct measure_host *host, uint64_t address
 	host->fault_address = address;
 	if (is_own(address))
 		return OUTCOME_OWN_CODE;
-	if (page < MIN_ADDRESS || page >= MAX_ADDRESS)
+	if (page < MIN_ADDRESS || page >= gate_address_end)
 		return OUTCOME_UNMAPPABLE;
 	if (host->n_pages >= host->max_pages)
 		return OUTCOME_PAGES;
@@ -47,12 +46,12 @@ static enum measure_outcome map_page(struct measure_host *host, uint64_t address
 
 static enum measure_outcome outcome_of(struct measure_host *host, int signal, const siginfo_t *info)
 {
+	if (gate_is_counter_fault(signal, info, host->fault_pc))
+		return OUTCOME_COUNTER;
 	switch (signal) {
 	case SIGSEGV:
-		/* A general protection fault has no address. */
-		if (info->si_code == SI_KERNEL)
-			return gate_reads_counter(host->fault_pc) ? OUTCOME_COUNTER
-								  : OUTCOME_PROTECTION;
+		if (gate_is_protection_fault(info))
+			return OUTCOME_PROTECTION;
 		return map_page(host, (uint64_t)info->si_addr);
 	case SIGBUS:
 		return OUTCOME_PROTECTION;
@@ -73,8 +72,7 @@ void faults_on_signal(int signal, siginfo_t *info, void *context)
 	struct measure_host *host = &r->host;
 
 	/* The trial of a counter that the kernel offers, but does not let us read. */
-	if (!r->running && signal == SIGSEGV && info->si_code == SI_KERNEL &&
-	    gate_reads_counter(pc)) {
+	if (!r->running && gate_is_counter_fault(signal, info, pc)) {
 		host->counter_void = COUNTER_FAULTS;
 		gate_skip_counter(context);
 		return;
@@ -86,7 +84,7 @@ void faults_on_signal(int signal, siginfo_t *info, void *context)
 		if (host->n_steps < host->max_steps)
 			gate_record_step(&host->step[host->n_steps++], context);
 		else
-			gate_stop_stepping(context);
+			gate_stop_stepping(context, r->saved_stack);
 		return;
 	}
 	host->fault_pc = pc;

@@ -69,30 +69,46 @@ uint64_t gate_stamp(uint32_t *cpu);
 /* Continues on another stack. */
 void gate_switch_stack(void *argument, void *top, void (*next)(void *)) __attribute__((noreturn));
 
-extern const uint32_t gate_audit_arch; /* AUDIT_ARCH_* of its system calls */
+extern const uint32_t gate_audit_arch;	/* AUDIT_ARCH_* of its system calls */
+extern const uint64_t gate_user_access; /* config1 of an event that is read in user mode */
+extern const uint64_t gate_address_end; /* of what a process can map */
 uint64_t gate_pc(const ucontext_t *context);
-void gate_record_step(struct measure_step *step, const ucontext_t *context);
-void gate_stop_stepping(ucontext_t *context);
+/* Records a step, and lets the block go on to the next one. */
+void gate_record_step(struct measure_step *step, ucontext_t *context);
+/* Lets the block go on, or leave: there is no room for more steps. */
+void gate_stop_stepping(ucontext_t *context, uint64_t stack);
 void gate_leave_block(ucontext_t *context, uint64_t stack);
 void gate_begin_run(struct measure_stamp *stamp, uint64_t body, uint64_t stack, bool step);
 /* What emitted code computes from the counter at the start and the two keys. */
 uint64_t gate_proof(uint64_t begin, const uint64_t key[2]);
 bool gate_set_thread_data(void);
 
-/* Whether the instruction at this address reads a counter; blocks have none. */
-bool gate_reads_counter(uint64_t pc);
+/* Whether the instruction at this address reads a counter, and faulted for that; blocks have none. */
+bool gate_is_counter_fault(int signal, const siginfo_t *info, uint64_t pc);
+/* Whether a fault of an access has no address: what is accessed cannot be at all. */
+bool gate_is_protection_fault(const siginfo_t *info);
 /* Goes on after an instruction that reads a counter and has faulted. */
 void gate_skip_counter(ucontext_t *context);
 /* Runs that many dependent multiplications of 3 cycles; and reads a counter of perf's around them.
  */
 void gate_run_chain(unsigned links);
+/* Makes sure that code which the library has written since is what runs. */
+void gate_see_code(void);
 void gate_count_chain(unsigned links, uint32_t index, uint64_t *begin, uint64_t *end);
+
+/* ---- confine.c; emulated/unconfined.c has none of it ---- */
+
+/* Unmaps everything that is not the keeper's; the stack must have been switched. */
+void sandbox_clear(void);
+/* Installs the filter of system calls. */
+void sandbox_filter(const struct runner *r);
+/* Takes over what the library has written to the code area. */
+void sandbox_see_code(void);
 
 /* ---- sandbox.c: each ends the process, with a message, if a part is missing ---- */
 
 void sandbox_keeper(void);
-/* Unmaps everything that is not the keeper's; the stack must have been switched. */
-void sandbox_clear(void);
+void sandbox_must(enum measure_part part, long result);
 /* Maps the hidden memory of a child. */
 struct runner *sandbox_hide(void);
 /* Gives up the keeper's memory, and privileges; installs the filter. */

@@ -156,7 +156,7 @@ static void step(struct runner *r)
 	struct measure_host *host = &r->host;
 	uint64_t ticks;
 
-	run(r, host->body_high, host->counter_low, true, &ticks);
+	run(r, host->body_step, host->counter_low, true, &ticks);
 }
 
 /* ---- messages ---- */
@@ -194,6 +194,7 @@ static bool receive_order(struct runner *r)
 	r->number = m.header.number;
 	for (size_t i = 0; i < sizeof(m.orders); i++)
 		((uint8_t *)host)[i] = m.orders[i];
+	sandbox_see_code();
 	return host->n_samples <= MEASURE_MAX_SAMPLES && host->max_pages <= MEASURE_MAX_PAGES &&
 	       host->max_steps <= MEASURE_MAX_STEPS &&
 	       (host->order == ORDER_LISTEN || sandbox_drop_data(r, host->n_physical));

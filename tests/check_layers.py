@@ -46,7 +46,9 @@ MAY_INCLUDE = {
     'tune': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'facile', 'mca', 'model'],
     'classify': ['base', 'isa', 'arch', 'block'],
     'diff': ['base', 'isa', 'obj', 'code', 'input', 'arch', 'block', 'facile', 'model'],
-    'report': ['base', 'isa', 'diff', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
+    'check': ['base', 'isa', 'obj', 'input', 'arch', 'block', 'model', 'diff'],
+    'profile': ['base'],
+    'report': ['base', 'isa', 'profile', 'diff', 'check', 'obj', 'arch', 'facile', 'simulate', 'trace', 'mix', 'classify', 'block', 'sim', 'view'],
     # arch, block and simulate for the virtual PMU's retirement, trace for what it samples
     'mix': ['base', 'isa', 'obj', 'code', 'pmu', 'arch', 'block', 'facile', 'sim', 'simulate', 'model', 'trace'],
 }
@@ -60,8 +62,8 @@ PUBLIC = {
 }
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
-    'calibrate.h': 'calibrate', 'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'campaign.h': 'dataset', 'rows.h': 'rows',
-    'evaluate.h': 'evaluate', 'hunt.h': 'hunt', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
+    'calibrate.h': 'calibrate', 'codecheck.h': 'check', 'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'mixfile.h': 'mix', 'campaign.h': 'dataset', 'rows.h': 'rows',
+    'evaluate.h': 'evaluate', 'hunt.h': 'hunt', 'known.h': 'measure', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 
 PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'

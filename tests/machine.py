@@ -2,6 +2,8 @@
 """What this machine can do for tests that run programs next to each other, and who else uses it."""
 import contextlib
 import functools
+import os
+import re
 import subprocess
 import threading
 import time
@@ -12,6 +14,17 @@ FRESH = 10  # seconds for which an answer about neighbours holds
 
 def ask(tact, *words):
     return subprocess.run([tact, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+
+
+@functools.lru_cache(maxsize=None)
+def llvm_version(tact):
+    """The version of LLVM that the module beside the program was built for; 0 if there is no module."""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(tact)), 'tact_llvm.so'), 'rb') as f:
+            found = re.search(rb'libLLVM(?:\.so\.|-)(\d+)', f.read())
+    except FileNotFoundError:
+        return 0
+    return int(found.group(1)) if found else 0
 
 
 @functools.lru_cache(maxsize=None)

@@ -4,8 +4,8 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli fuzz threads example embed python docs property accuracy (default: all).  The last
-line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
+SUITE: layers unit hw cases cli serve fuzz threads cross example embed python docs property accuracy (default: all).
+The last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
 jobs of its own (cli, the examples of docs), runs alone.
@@ -193,6 +193,11 @@ def run_threads(total, args):
                               *(['--slow'] if args.slow else [])])
 
 
+def run_serve(total, args):
+    counted(total, 'serve', [sys.executable, 'tests/serve/check_serve.py', '--tact', args.tact,
+                            *(['--slow'] if args.slow else [])])
+
+
 # ---- the order ----
 
 def job(run, *more):
@@ -206,8 +211,10 @@ SUITES = {
     'hw': hw_jobs,
     'cases': lambda: [job(run_cases)],
     'cli': lambda: [job(run_cli)],
+    'serve': lambda: [job(run_serve), job(script, 'serve disassemblers', 'serve/check_disassemblers.py', 'tact')],
     'fuzz': fuzz_jobs,
     'threads': lambda: [job(run_threads)],
+    'cross': lambda: [job(script, 'cross', 'cross/run.py', 'tact')],
     'example': lambda: [job(run_example)],
     'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
                       job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
@@ -217,6 +224,7 @@ SUITES = {
     'property': lambda: [job(script, 'stalls', 'property/check_stalls.py', 'tact'),
                          job(script, 'memo', 'property/check_memo.py', 'tact'),
                          job(script, 'property', 'property/check_bounds.py', 'tact'),
+                         job(script, 'bounds of LLVM', 'property/check_llvm_bounds.py', 'tact'),
                          job(script, 'mix cycles', 'property/check_mix_cycles.py', 'tact'),
                          job(script, 'explanations', 'property/check_explanations.py', 'tact')],
     'accuracy': lambda: [job(script, 'accuracy', 'accuracy/check_accuracy.py', 'tact'),
@@ -225,7 +233,7 @@ SUITES = {
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.
-ALONE = ('hw', 'cli', 'docs')
+ALONE = ('hw', 'cli', 'docs', 'serve', 'cross')
 # The others, those with long programs first, so that no core waits for one at the end.
 TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 

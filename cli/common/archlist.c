@@ -200,6 +200,17 @@ static int add(struct archlist *list, const struct tact_arch *arch)
 	return 0;
 }
 
+/* The set of this machine, or of the first CPU if that has no models of its own. */
+static const struct tact_isa *set_of_all(void)
+{
+	const struct tact_arch *arch;
+
+	for (arch = tact_arch_next(NULL); arch; arch = tact_arch_next(arch))
+		if (tact_arch_isa(arch) == tact_isa_default())
+			return tact_isa_default();
+	return tact_arch_isa(tact_arch_next(NULL));
+}
+
 static int add_name(struct archlist *list, const char *name, bool is_quiet)
 {
 	const struct tact_arch *arch;
@@ -208,7 +219,7 @@ static int add_name(struct archlist *list, const char *name, bool is_quiet)
 		int status = 0;
 
 		for (arch = tact_arch_next(NULL); arch && !status; arch = tact_arch_next(arch))
-			if (list->is_any_set || tact_arch_isa(arch) == tact_isa_default())
+			if (list->is_any_set || tact_arch_isa(arch) == set_of_all())
 				status = add(list, arch);
 		return status;
 	}
@@ -301,16 +312,6 @@ void archlist_fini(void *target)
 	for (size_t i = 0; i < list->n; i++)
 		tact_arch_destroy(list->derived[i]);
 	list->n = 0;
-}
-
-int archlist_check_order(const struct archlist *list)
-{
-	for (size_t i = 0; i < list->n; i++)
-		if (archlist_param(list->arch[i], "in_order"))
-			return cli_wrong("%s executes in order, which the pipeline of 'tact "
-					 "simulate' does not; 'tact predict --model mca' does",
-					 tact_arch_name(list->arch[i]));
-	return 0;
 }
 
 unsigned archlist_param(const struct tact_arch *arch, const char *name)

@@ -36,9 +36,6 @@ void archlist_fini(void *list); /* of a group */
  */
 const struct tact_arch *archlist_find(const char *name);
 
-/* Refuses CPUs that execute in order, which the pipeline does not; returns 0 or an exit code. */
-int archlist_check_order(const struct archlist *list);
-
 /* A numeric parameter of a CPU; 0 if there is no parameter of that name. */
 unsigned archlist_param(const struct tact_arch *arch, const char *name);
 

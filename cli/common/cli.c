@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <tact/doctor.h>
 #include <tact/status.h>
 
 #include "output.h"
@@ -45,6 +46,16 @@ int cli_wrong(const char *format, ...)
 	say(format, args);
 	va_end(args);
 	return CLI_USAGE;
+}
+
+void cli_warn_of_emulator(void)
+{
+	char emulator[TACT_EMULATOR_SIZE];
+
+	if (tact_host_emulator(emulator, sizeof(emulator)))
+		cli_message("warning: %s executes this program: the numbers mean nothing, and "
+			    "measured code is not kept in a sandbox",
+			    emulator);
 }
 
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text)

@@ -25,6 +25,9 @@ enum {
 /* Writes "tact: ", the text and a newline to standard error. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Warns if an emulator executes this program: what it measures means nothing then. */
+void cli_warn_of_emulator(void);
+
 /* Appends "tact: PATH:LINE: text" to a buffer, without the line if it is 0. */
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text);
 

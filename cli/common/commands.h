@@ -38,7 +38,7 @@ int commands_help(const struct command_list *list);
 int commands_unknown(const struct command_list *list, const char *name);
 
 command_main cmd_predict, cmd_simulate, cmd_measure, cmd_calibrate, cmd_classify, cmd_evaluate,
-	cmd_dataset, cmd_collect, cmd_trace, cmd_diff, cmd_mix, cmd_tune, cmd_hunt, cmd_insn,
-	cmd_archs, cmd_doctor;
+	cmd_dataset, cmd_collect, cmd_trace, cmd_diff, cmd_check, cmd_mix, cmd_tune, cmd_hunt,
+	cmd_insn, cmd_archs, cmd_serve, cmd_doctor;
 
 #endif /* TACT_COMMANDS_H */

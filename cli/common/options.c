@@ -21,8 +21,17 @@ static const char help_text[] = "print this help";
 enum { OPTIONS_GOOD, OPTIONS_HELP, OPTIONS_WRONG };
 
 const struct option_choice option_formats[] = {
-	{"text", FORMAT_TEXT}, {"csv", FORMAT_CSV}, {"markdown", FORMAT_MARKDOWN},
-	{"json", FORMAT_JSON}, {NULL, 0},
+	{"text", FORMAT_TEXT},
+	{"csv", FORMAT_CSV},
+	{"markdown", FORMAT_MARKDOWN},
+	{"json", FORMAT_JSON},
+	{"sarif", FORMAT_SARIF},
+	{"junit", FORMAT_JUNIT},
+	{"folded", FORMAT_FOLDED},
+	{"flame", FORMAT_FLAME},
+	{"speedscope", FORMAT_SPEEDSCOPE},
+	{"pprof", FORMAT_PPROF},
+	{NULL, 0},
 };
 
 const struct option_choice option_modes[] = {

@@ -90,6 +90,11 @@ struct option_spec {
 
 #define OPTION_FORMATS (OPTION_BIT(FORMAT_TEXT) | OPTION_BIT(FORMAT_CSV) | OPTION_BIT(FORMAT_JSON))
 
+/* Stacks: folded, a flame graph, for speedscope and for pprof. */
+#define OPTION_STACK_FORMATS                                                                       \
+	(OPTION_BIT(FORMAT_FOLDED) | OPTION_BIT(FORMAT_FLAME) | OPTION_BIT(FORMAT_SPEEDSCOPE) |    \
+	 OPTION_BIT(FORMAT_PPROF))
+
 /* Help texts that most commands share. */
 #define OPTION_FORMAT_HELP   "text (default), csv or json (one object per line)"
 #define OPTION_OUTPUT_HELP   "write the results to FILE"
@@ -102,7 +107,7 @@ struct option_spec {
 		OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),                                         \
 		OPTION_QUIET(is_quiet, OPTION_QUIET_HELP)
 
-/* text, csv, markdown, json; auto, loop, unroll; stack, same, diff.  Each exists once. */
+/* All formats; auto, loop, unroll; stack, same, diff.  Each exists once. */
 extern const struct option_choice option_formats[], option_modes[], option_inits[];
 
 /* Returns the name of a value; "" if it has none. */

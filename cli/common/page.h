@@ -12,7 +12,10 @@ struct page {
 	const char *head, *tail; /* before and after the data */
 };
 
-extern const struct page page_simulate, page_evaluate, page_mix, page_trace, page_diff;
+/* Of flame graphs. */
+extern const char script_flame[];
+
+extern const struct page page_simulate, page_evaluate, page_mix, page_trace, page_diff, page_serve;
 
 /* Writes the whole page.  Every < of the data becomes \u003c, so that no text of a block or symbol
  * can end the element that holds the data.

@@ -388,6 +388,45 @@ static void refuse_set(struct source *source, struct source_block *block)
 	source_fini(source);
 }
 
+static size_t count_instructions(const struct tact_region *r)
+{
+	struct tact_insn insn;
+	size_t n = 0;
+	int length;
+
+	for (size_t at = 0; at < r->code_size; at += (size_t)length, n++) {
+		length = tact_isa_decode(r->isa, &insn, r->code + at, r->code_size - at);
+		if (length <= 0)
+			break;
+	}
+	return n;
+}
+
+/* Tells whether the block is more than may be read; then it is the end, with a message. */
+static bool is_over_limit(struct source *source, struct source_block *block)
+{
+	struct source_limits *l = source->options->limits;
+
+	if (!l)
+		return false;
+	l->n_blocks++;
+	l->n_instructions += block->region.isa ? count_instructions(&block->region) : 0;
+	if (l->n_blocks <= l->blocks && l->n_instructions <= l->instructions)
+		return false;
+	if (!l->is_exceeded)
+		snprintf(block->diag.text, sizeof(block->diag.text),
+			 "more than %zu %s; choose a function, a loop or addresses",
+			 l->n_blocks > l->blocks ? l->blocks : l->instructions,
+			 l->n_blocks > l->blocks ? "blocks" : "instructions");
+	l->is_exceeded = true;
+	block->diag.line = 0;
+	block->status = -TACT_E_LIMIT;
+	block->is_input = true;
+	source_fini(source);
+	source->next_item = source->options->n_items;
+	return true;
+}
+
 bool source_next(struct source *source, struct source_block *block)
 {
 	int status;
@@ -421,6 +460,8 @@ bool source_next(struct source *source, struct source_block *block)
 				 : tact_input_next(source->input, &block->region, &block->diag);
 		if (status > 0) {
 			block->index = ++source->index;
+			if (is_over_limit(source, block))
+				return true;
 			if (source->options->isa && block->region.isa &&
 			    block->region.isa != source->options->isa) {
 				refuse_set(source, block);

@@ -19,9 +19,17 @@ struct source_item {
 	const char *value; /* borrowed from argv */
 };
 
+/* How much may be read, for those who read for others. */
+struct source_limits {
+	size_t blocks, instructions; /* of all inputs together */
+	size_t n_blocks, n_instructions;
+	bool is_exceeded; /* the input ended there, with a message */
+};
+
 /* Values of the options.  All zero is a valid start: no input. */
 struct source_options {
-	struct source_item *items; /* owned */
+	struct source_limits *limits; /* not owned; NULL: none.  No option sets it. */
+	struct source_item *items;    /* owned */
 	size_t n_items;
 	const struct tact_isa *isa; /* of bytes and text, and what files must have; NULL: any */
 	bool is_native; /* code is for this machine, and no option chooses another set */

@@ -38,7 +38,8 @@ struct doctor {
 	struct tact_check check[TACT_N_CHECKS];
 	bool can_measure;
 	const char *rung;
-	char trial[200]; /* what measuring a known block gave */
+	char trial[200];		   /* what measuring a known block gave */
+	char emulator[TACT_EMULATOR_SIZE]; /* that executes this program; "": none */
 };
 
 #define OPTION_HOLDER doctor
@@ -66,13 +67,11 @@ static const struct option_group groups[] = {
 
 /* ---- a trial ---- */
 
-/* imul rax, rax: three cycles on every CPU of the last fifteen years. */
-static const uint8_t trial_code[] = {0x48, 0x0f, 0xaf, 0xc0};
-
 static void measure_trial(struct doctor *d, struct tact_harness *harness)
 {
 	struct tact_measurement m = {.size = sizeof(m)};
-	int status = tact_measure(harness, trial_code, sizeof(trial_code), &m);
+	const struct tact_known *known = tact_known();
+	int status = tact_measure(harness, known->trial, known->trial_size, &m);
 
 	d->rung = tact_rung_name(tact_harness_rung(harness));
 	if (status < 0) {
@@ -84,12 +83,13 @@ static void measure_trial(struct doctor *d, struct tact_harness *harness)
 	d->can_measure = m.status == TACT_MEASURE_OK || m.status == TACT_MEASURE_UNSTABLE ||
 			 m.status == TACT_MEASURE_DISTURBED;
 	if (m.status != TACT_MEASURE_OK)
-		snprintf(d->trial, sizeof(d->trial), "a multiplication has no number: %s (%s)",
+		snprintf(d->trial, sizeof(d->trial), "%s has no number: %s (%s)", known->trial_name,
 			 tact_measure_status_name(m.status), m.reason);
 	else
 		snprintf(d->trial, sizeof(d->trial),
-			 "a multiplication takes %.2f cycles, spread %.1f%%, %u of %u samples kept",
-			 m.cycles_per_iteration, 100 * m.spread, m.kept, m.kept + m.dropped);
+			 "%s takes %.2f cycles, spread %.1f%%, %u of %u samples kept",
+			 known->trial_name, m.cycles_per_iteration, 100 * m.spread, m.kept,
+			 m.kept + m.dropped);
 }
 
 static void examine(struct doctor *d)
@@ -100,6 +100,7 @@ static void examine(struct doctor *d)
 	char path[STATE_PATH];
 	int status;
 
+	tact_host_emulator(d->emulator, sizeof(d->emulator));
 	d->host.size = sizeof(d->host);
 	tact_host_probe(&d->host);
 	d->arch = tact_arch_host();
@@ -183,12 +184,19 @@ static void add_cpu(struct text *out, const struct doctor *d)
 static void add_trial(const struct doctor *d, struct text *out)
 {
 	const size_t start = out->size;
+	struct text words = {0};
 
 	if (d->can_measure)
 		text_printf(out, "Measuring works, with the rung %s: ", d->rung);
 	else
 		text_add(out, "Measuring does not work: ");
 	doctor_add_words(out, d->trial, 2, start, d->width);
+	if (*d->emulator) {
+		text_printf(&words, "%s executes this program: its numbers mean nothing",
+			    d->emulator);
+		doctor_add_words(out, cli_string(&words), 2, out->size, d->width);
+		text_free(&words);
+	}
 }
 
 static void text_report(const struct doctor *d, struct text *out)
@@ -255,6 +263,8 @@ static void json_report(const struct doctor *d, struct text *out)
 	if (d->rung)
 		json_put_string(&json, "rung", d->rung);
 	json_put_string(&json, "trial", d->trial);
+	if (*d->emulator)
+		json_put_string(&json, "emulator", d->emulator);
 	json_end_line(&json);
 }
 

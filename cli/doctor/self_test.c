@@ -22,44 +22,7 @@
 #define FAR  0.05
 #define SAME 0.02 /* known, and by two rungs */
 
-enum { MAX_CODE = 32, MAX_TRIES = 4, WAIT_MS = 100, TIMEOUT_MS = 1000 };
-
-/* Latencies of uops.info's tables, from Sandy Bridge and Zen to Golden Cove and Zen 4; nops as
- * wide as decoders are.
- */
-const struct self_known self_known[SELF_KNOWN] = {
-	{"addition", "4801d8", 1, 1},
-	{"ten additions", "4801d84801d84801d84801d84801d84801d84801d84801d84801d84801d8", 10, 10},
-	{"multiplication", "0fafc3", 3, 3},
-	{"two chains of multiplications", "0fafc30fafcb", 3, 3},
-	{"load to use", "488b00", 4, 5},
-	{"multiplication, double", "f20f59c1", 3, 5},
-	{"division, double", "f20f5ec1", 10, 24},
-	{"nop", "90", 0.12, 0.34},
-};
-
-static const char *const blocks[SELF_BLOCKS] = {
-	"4801d8",	      /* add rax, rbx */
-	"480fafc3",	      /* imul rax, rbx */
-	"488b00",	      /* mov rax, [rax] */
-	"f20f58c1",	      /* addsd xmm0, xmm1 */
-	"f20f59c1",	      /* mulsd xmm0, xmm1 */
-	"f20f5ec1",	      /* divsd xmm0, xmm1 */
-	"4883c0014883c301",   /* add rax, 1; add rbx, 1 */
-	"48890648895e08",     /* two stores */
-	"488b06488b1f",	      /* two loads */
-	"48c1e003",	      /* shl rax, 3 */
-	"480fc8",	      /* bswap rax */
-	"660ffec1",	      /* paddd xmm0, xmm1 */
-	"0f28c10f58c2",	      /* movaps xmm0, xmm1; addps xmm0, xmm2 */
-	"4839d8480f42c3",     /* cmp rax, rbx; cmovb rax, rbx */
-	"480fb6c0",	      /* movzx rax, al */
-	"31c04801c3",	      /* xor eax, eax; add rbx, rax */
-	"488d0419",	      /* lea rax, [rcx+rbx] */
-	"48f7e1",	      /* mul rcx */
-	"488b064801d8488907", /* load, add, store */
-	"90909090",	      /* four nops */
-};
+enum { MAX_CODE = 48, MAX_TRIES = 4, WAIT_MS = 100, TIMEOUT_MS = 1000 };
 
 static double now(void)
 {
@@ -153,7 +116,7 @@ static bool measure(struct self_test *t, struct tact_harness *harness, const cha
 	return true;
 }
 
-static bool is_right(const struct self_known *k, double cycles)
+static bool is_right(const struct tact_known_answer *k, double cycles)
 {
 	return cycles >= k->low * (1 - SAME) && cycles <= k->high * (1 + SAME);
 }
@@ -180,8 +143,8 @@ static unsigned confirm(struct self_test *t, struct tact_harness *harness, const
 	return tries;
 }
 
-static void try_known(struct self_test *t, struct tact_harness *harness, const struct self_known *k,
-		      struct self_answer *a)
+static void try_known(struct self_test *t, struct tact_harness *harness,
+		      const struct tact_known_answer *k, struct self_answer *a)
 {
 	a->is_tried = true;
 	a->tries = confirm(t, harness, k->hex, &a->m);
@@ -189,8 +152,8 @@ static void try_known(struct self_test *t, struct tact_harness *harness, const s
 }
 
 /* Says what is off with an answer.  That a machine is not quiet is no fault. */
-static void judge(struct self_test *t, const struct self_known *k, const struct self_answer *a,
-		  const char *rung)
+static void judge(struct self_test *t, const struct tact_known_answer *k,
+		  const struct self_answer *a, const char *rung)
 {
 	switch (a->m.status) {
 	case TACT_MEASURE_OK:
@@ -224,8 +187,8 @@ static void try_rung(struct self_test *t, enum tact_rung rung)
 			t->is_cut = true;
 			break;
 		}
-		try_known(t, harness, &self_known[i], a);
-		judge(t, &self_known[i], a, tact_rung_name(rung));
+		try_known(t, harness, &tact_known()->answer[i], a);
+		judge(t, &tact_known()->answer[i], a, tact_rung_name(rung));
 	}
 	tact_harness_destroy(harness);
 }
@@ -263,10 +226,11 @@ static void compare_rungs(struct self_test *t)
 		t->agree += d <= SAME;
 		if (!t->differs || d > t->largest_difference) {
 			t->largest_difference = d;
-			t->differs = self_known[i].name;
+			t->differs = tact_known()->answer[i].name;
 		}
 		if (d > SAME)
-			say_off(t, "%s: rungs differ by %.1f%%", self_known[i].name, 100 * d);
+			say_off(t, "%s: rungs differ by %.1f%%", tact_known()->answer[i].name,
+				100 * d);
 	}
 }
 
@@ -282,8 +246,8 @@ static void measure_blocks(struct self_test *t, struct tact_harness *harness, bo
 		cycles[i] = 0;
 		if (now() > end)
 			t->is_cut = true;
-		else if (confirms ? confirm(t, harness, blocks[i], &m) > 0
-				  : measure(t, harness, blocks[i], &m))
+		else if (confirms ? confirm(t, harness, tact_known()->block[i], &m) > 0
+				  : measure(t, harness, tact_known()->block[i], &m))
 			cycles[i] = m.status == TACT_MEASURE_OK ? m.cycles_per_iteration : 0;
 	}
 }
@@ -307,8 +271,8 @@ static void repeat(struct self_test *t, struct tact_harness *harness, bool confi
 		r->far += d > FAR;
 		r->largest = d > r->largest ? d : r->largest;
 		if (confirms && d > FAR)
-			say_off(t, "%s takes %.2f cycles, confirmed, and then %.2f", blocks[i],
-				first[i], second[i]);
+			say_off(t, "%s takes %.2f cycles, confirmed, and then %.2f",
+				tact_known()->block[i], first[i], second[i]);
 	}
 }
 
@@ -352,12 +316,15 @@ void self_test_run(struct self_test *t)
 {
 	const double begin = now();
 	unsigned without = 0;
+	char emulator[TACT_EMULATOR_SIZE];
 
 	*t = (struct self_test){.host = TACT_HOST_INIT};
 	tact_host_probe(&t->host);
 	t->arch = tact_arch_host();
 	find_kernel(t);
 	find_parts(t);
+	if (tact_host_emulator(emulator, sizeof(emulator)))
+		say_off(t, "an emulator executes this program: its numbers mean nothing");
 	for (int r = TACT_RUNG_RDPMC; r <= (int)TACT_RUNG_TSC; r++)
 		try_rung(t, (enum tact_rung)r);
 	compare_rungs(t);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <tact-program/known.h>
 #include <tact/arch.h>
 #include <tact/doctor.h>
 #include <tact/measure.h>
@@ -17,19 +18,11 @@
 
 enum {
 	SELF_RUNGS = TACT_RUNG_TSC, /* rung r is at r - 1 */
-	SELF_KNOWN = 8,
-	SELF_BLOCKS = 20,
+	SELF_KNOWN = TACT_KNOWN_ANSWERS,
+	SELF_BLOCKS = TACT_KNOWN_BLOCKS,
 	SELF_PARTS = 4,
 	SELF_WAYS = 2
 };
-
-/* A block whose cycles are known: between these on every core since 2011. */
-struct self_known {
-	const char *name, *hex;
-	double low, high;
-};
-
-extern const struct self_known self_known[SELF_KNOWN];
 
 struct self_answer {
 	bool is_tried;

@@ -70,6 +70,7 @@ static int create_measure(struct hunter *p)
 	struct tact_diag diag = {0};
 	int status;
 
+	cli_warn_of_emulator();
 	n = n > HUNTER_MAX_WORKERS ? HUNTER_MAX_WORKERS : n;
 	o.n_cpus = n;
 	o.n_workers = p->jobs && p->jobs < n ? p->jobs : n;

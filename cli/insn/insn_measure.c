@@ -150,6 +150,7 @@ int insn_start_harness(struct tact_harness **out, struct tact_diag *diag)
 	struct tact_measure_options options = TACT_MEASURE_OPTIONS_INIT;
 	char path[STATE_PATH];
 
+	cli_warn_of_emulator();
 	options.state = state_path("canary", path);
 	return tact_harness_create(out, &options, diag);
 }

@@ -291,6 +291,7 @@ int measure_run(const struct measurer *p, struct measure_outcome *o, struct outp
 		blocks[i] = (struct tact_campaign_block){b->why[0] ? NULL : b->code, b->code_size,
 							 b->is_loop, b->alignment};
 	}
+	cli_warn_of_emulator();
 	catch_signals(old, true);
 	create(&run, blocks);
 	if (open_output(&run, out))

@@ -12,6 +12,8 @@ static const struct command subcommands[] = {
 	{"report", "print what a recording executed", mix_report_main},
 	{"diff", "compare two recordings", mix_diff_main},
 	{"exact", "count every execution with QEMU", mix_exact_main},
+	{"export", "write branch stacks for BOLT", mix_export_main},
+	{"merge", "add up many files of counts or stacks", mix_merge_main},
 	{"train", "learn the rule that chooses between two ways of counting", mix_train_main},
 };
 

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/page.h"
 #include "common/terminal.h"
@@ -53,7 +54,11 @@ static const struct option_spec output_specs[] = {
 		"model for --cycles: sim (default), which executes the blocks in an order that the "
 		"profile allows; or facile, mca or another name of 'tact predict --model', which "
 		"take each block or loop alone"),
-	OPTION_FORMAT(format, OPTION_FORMATS, "text (default), csv or json (one object)"),
+	OPTION_FORMAT(format, OPTION_FORMATS | OPTION_STACK_FORMATS,
+		      "text (default), csv or json (one object); or for other tools, with the "
+		      "properties of --by as frames (default: thread,module,function): folded (a "
+		      "line each), flame (a flame graph, SVG), speedscope (JSON) or pprof "
+		      "(profile.proto)"),
 	OPTION_TEXT(0, "html", "FILE", html,
 		    "also write the table as a sortable page for a browser that needs no network"),
 	OPTION_OUTPUT(output, OPTION_OUTPUT_HELP),
@@ -177,7 +182,8 @@ static void add_table(const struct mixer *m, int format, struct text *out)
 					       .format = (enum tact_format)format,
 					       .top = m->table.top,
 					       .width = terminal_width(m->output),
-					       .is_cut = terminal_is_output(m->output)};
+					       .is_cut = terminal_is_output(m->output),
+					       .script = script_flame};
 
 	if (tact_report_mix(&report, to_text, out) < 0)
 		cli_out_of_memory();
@@ -268,6 +274,25 @@ static int open_all(struct mixer *m)
 	return CLI_GOOD;
 }
 
+/* Frames are properties: where code is, unless --by says otherwise. */
+static int prepare_stacks(struct mixer *m)
+{
+	static const enum tact_mix_key keys[] = {TACT_MIX_BY_THREAD, TACT_MIX_BY_MODULE,
+						 TACT_MIX_BY_FUNCTION};
+	const char *name = option_choice_name(option_formats, m->format);
+
+	if (m->cycles)
+		return cli_wrong("-f %s shows executed instructions and does not apply to --cycles",
+				 name);
+	if (m->format == FORMAT_PPROF && !m->output)
+		return cli_wrong("-f pprof is not text: give -o FILE, or -o - for standard output");
+	if (!m->table.n_keys) {
+		memcpy(m->table.keys, keys, sizeof(keys));
+		m->table.n_keys = CLI_ARRAY_SIZE(keys);
+	}
+	return CLI_GOOD;
+}
+
 static int run(void *target)
 {
 	struct mixer *m = target;
@@ -278,6 +303,11 @@ static int run(void *target)
 		return cli_wrong("--html writes the table and does not apply to --cycles");
 	if (m->model && !m->cycles)
 		return cli_wrong("--model requires --cycles");
+	if (m->format >= FORMAT_FOLDED) {
+		status = prepare_stacks(m);
+		if (status)
+			return status;
+	}
 	status = open_all(m);
 	if (status)
 		return status;

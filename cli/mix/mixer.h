@@ -61,6 +61,10 @@ int mixer_pivot(struct mixer_table *table, struct tact_mix *const *mixes, size_t
 void mixer_input_fini(void *input);
 void mixer_table_fini(void *table);
 
-command_main mix_record_main, mix_report_main, mix_diff_main, mix_exact_main, mix_train_main;
+struct tact_mixfile;
+int mixer_write_file(const struct tact_mixfile *file, const char *path); /* returns an exit code */
+
+command_main mix_record_main, mix_report_main, mix_diff_main, mix_exact_main, mix_train_main,
+	mix_export_main, mix_merge_main;
 
 #endif /* TACT_MIXER_H */

@@ -196,9 +196,16 @@ static const struct predict_command predict_command = {
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 
+int predict_within(int argc, char **argv, struct source_limits *limits, bool has_graph)
+{
+	struct predictor p = {
+		.command = &predict_command, .model = "facile", .has_graph = has_graph};
+
+	p.source.limits = limits;
+	return option_command_run(&command, &p, argc, argv);
+}
+
 int cmd_predict(int argc, char **argv)
 {
-	struct predictor p = {.command = &predict_command, .model = "facile"};
-
-	return option_command_run(&command, &p, argc, argv);
+	return predict_within(argc, argv, NULL, false);
 }

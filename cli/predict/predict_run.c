@@ -426,8 +426,6 @@ static int check(struct predictor *p)
 	if (option && p->archs.n > 1)
 		return cli_wrong("%s draws for one microarchitecture; --arch names %zu", option,
 				 p->archs.n);
-	if ((p->command->simulates || !strcmp(p->model, "sim")) && archlist_check_order(&p->archs))
-		return CLI_USAGE;
 	return p->command->check(p);
 }
 

@@ -74,6 +74,20 @@ struct tact_listing predict_listing(const struct tact_block *block, uint64_t add
 
 /* ---- JSON ---- */
 
+/* One more key at the end of an object, which ends in a brace and a newline. */
+static void add_graph(const struct tact_view *view, struct text *out)
+{
+	struct text svg = {0};
+
+	if (predict_view_add(view, TACT_VIEW_GRAPH_SVG, &svg) >= 0) {
+		out->size -= 2;
+		text_add(out, ",\"graph\":");
+		text_json_string(out, svg.data, svg.size);
+		text_add(out, "}\n");
+	}
+	text_free(&svg);
+}
+
 static void add_result(struct predict_worker *w, const struct source_block *block,
 		       const struct predict_result *r, struct text *out)
 {
@@ -89,6 +103,8 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 		view.advisor = predict_advisor(w, block);
 	}
 	predict_view_add(&view, w->p->command->json, out);
+	if (w->p->has_graph && r->status >= 0)
+		add_graph(&view, out);
 }
 
 const struct predict_shape predict_shape_json = {NULL, add_result, NULL};

@@ -59,6 +59,7 @@ struct predictor {
 	uint32_t only, without; /* bits of bounds; `only` 0: all */
 
 	bool is_info, is_idealized, is_number_only, is_quiet, is_verbose;
+	bool has_graph;			 /* in JSON; no option sets it */
 	bool has_intervals;		 /* in CSV */
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
 	int explained;			 /* what is explained in texts: EXPLAIN_... */
@@ -213,6 +214,11 @@ extern const struct option_spec predict_mode_specs[], predict_output_specs[];
 /* Runs a command once its options are read, and cleans up; the target is a predictor. */
 int predict_main(void *target);
 void predict_fini(void *target);
+
+/* `tact predict` for others: with bounds on what it reads (NULL: none), and with the dependence graph
+ * as a drawing in JSON.  Returns an exit code.
+ */
+int predict_within(int argc, char **argv, struct source_limits *limits, bool has_graph);
 
 /* Call once: sets up what follows from the options. */
 void predict_prepare(struct predictor *p);

@@ -110,9 +110,15 @@ static const struct predict_command simulate_command = {
 
 static const struct option_command command = {help, groups, predict_main, predict_fini};
 
-int cmd_simulate(int argc, char **argv)
+int simulate_within(int argc, char **argv, struct source_limits *limits)
 {
 	struct predictor p = {.command = &simulate_command};
 
+	p.source.limits = limits;
 	return option_command_run(&command, &p, argc, argv);
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+	return simulate_within(argc, argv, NULL);
 }

@@ -125,8 +125,10 @@ static const struct option_spec output_specs[] = {
 		      "to standard output (-). The default is standard error if a program runs, "
 		      "because standard output belongs to it, and standard output otherwise"),
 	OPTION_FORMAT(
-		format, OPTION_FORMATS,
-		"text (default), csv or json (one object per line, the first with the totals)"),
+		format, OPTION_FORMATS | OPTION_STACK_FORMATS,
+		"text (default), csv or json (one object per line, the first with the totals); or "
+		"call paths for other tools: folded (a line each), flame (a flame graph, SVG), "
+		"speedscope (JSON) or pprof (profile.proto)"),
 	OPTION_END,
 };
 
@@ -141,6 +143,29 @@ static const struct option_group groups[] = {
 	OPTION_GROUP("", trace_quiet_specs, setup, NULL),
 	OPTION_WORDS(words),
 };
+
+static bool has_stacks(const struct tracer *p)
+{
+	return p->format >= FORMAT_FOLDED;
+}
+
+static int check_stacks(const struct tracer *p)
+{
+	if (!has_stacks(p))
+		return CLI_GOOD;
+	if (program_is_native(&p->setup.program))
+		return cli_wrong(
+			"-f %s needs the calls of the whole run, and --native and --attach "
+			"see windows of it",
+			option_choice_name(option_formats, p->format));
+	if (p->by || p->top || p->has_window)
+		return cli_wrong("-f %s has all call paths: --by, --tree, --top and --timeline do "
+				 "not apply",
+				 option_choice_name(option_formats, p->format));
+	if (p->format == FORMAT_PPROF && !p->output)
+		return cli_wrong("-f pprof is not text: give -o FILE, or -o - for standard output");
+	return CLI_GOOD;
+}
 
 static int check(const struct tracer *p)
 {
@@ -203,6 +228,20 @@ static int write_page(const struct tracer *p, const struct trace_run *run)
 	return page_save(&page_trace, &json, p->html);
 }
 
+/* Assembly text that calls nothing has no call paths. */
+static int write_stacks(const struct tact_run_report *report, const struct trace_run *run,
+			struct output *out)
+{
+	const int status = tact_report_run(report, output_sink, out);
+
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status >= 0)
+		return CLI_GOOD;
+	cli_message("%s: no calls were seen, so there are no call paths", run->name);
+	return CLI_FAILED;
+}
+
 static int write_result(const struct tracer *p, const struct trace_run *run, struct output *out)
 {
 	const struct tact_run_report report = {
@@ -214,6 +253,7 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.is_mangled = p->setup.is_mangled,
 		.width = (int)terminal_width_of(out->fd),
 		.is_cut = isatty(out->fd),
+		.script = script_flame,
 	};
 	const struct tact_window_report window = {
 		.size = sizeof(window),
@@ -225,6 +265,8 @@ static int write_result(const struct tracer *p, const struct trace_run *run, str
 		.arch = p->setup.archs.arch[0],
 	};
 
+	if (has_stacks(p))
+		return write_stacks(&report, run, out);
 	if (run->n > 1 ? tact_report_runs(&report, (const struct tact_result *const *)run->results,
 					  run->n, output_sink, out) < 0
 		       : tact_report_run(&report, output_sink, out) < 0)
@@ -247,7 +289,7 @@ static unsigned parts_for(const struct tracer *p)
 	if (p->by == TACT_REPORT_INSNS || p->html)
 		bits |= TACT_RESULT_WITH_INSNS;
 	if (p->by == TACT_REPORT_CALLERS || p->by == TACT_REPORT_TREE || p->html ||
-	    p->format == FORMAT_JSON)
+	    p->format == FORMAT_JSON || has_stacks(p))
 		bits |= TACT_RESULT_WITH_CALLS;
 	return bits;
 }
@@ -275,10 +317,11 @@ static int analyse(struct tracer *p)
 
 	code = trace_setup_resolve(&p->setup);
 	if (!code && p->setup.archs.n > 1 &&
-	    (p->has_window || p->perfetto || p->html || p->by > TACT_REPORT_INSNS))
-		code = cli_wrong("--timeline, --perfetto, --html, --tree and --by caller show one "
-				 "CPU, not %zu",
-				 p->setup.archs.n);
+	    (p->has_window || p->perfetto || p->html || p->by > TACT_REPORT_INSNS || has_stacks(p)))
+		code = cli_wrong(
+			"--timeline, --perfetto, --html, --tree, --by caller and call paths "
+			"for other tools show one CPU, not %zu",
+			p->setup.archs.n);
 	if (code)
 		return code;
 	if (p->words.n ? output_open_beside(&out, p->output) : output_open(&out, p->output))
@@ -305,6 +348,8 @@ static int run(void *target)
 	if (p->format < 0)
 		p->format =
 			p->output && cli_has_suffix(p->output, ".json") ? FORMAT_JSON : FORMAT_TEXT;
+	if (check_stacks(p))
+		return CLI_USAGE;
 	if (p->record || p->connect)
 		return trace_record_to(&p->setup, &job, p->record, p->connect);
 	return analyse(p);

@@ -104,14 +104,11 @@ const struct option_spec trace_region_specs[] = {
 
 int trace_setup_resolve(struct trace_setup *s)
 {
-	int status;
-
 	if (s->is_core && s->is_full)
 		return cli_wrong("give --core or --full, not both");
 	if (!s->is_core)
 		s->has_branches = s->has_caches = true;
-	status = archlist_resolve(&s->archs, NULL, s->is_quiet);
-	return status ? status : archlist_check_order(&s->archs);
+	return archlist_resolve(&s->archs, NULL, s->is_quiet);
 }
 
 bool trace_setup_has_regions(const struct trace_setup *s)

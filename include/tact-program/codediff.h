@@ -28,11 +28,13 @@ struct tact_code_options {
 	const char *function;	 /* only this function and its variants; NULL: all */
 	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
 	const struct tact_isa *isa; /* of text and hex, as in struct tact_input_options */
+	int loop;		    /* only the N-th loop (from 1) of what is left; 0: all */
+	const char *marker;	    /* only code between markers of this name; NULL: all */
 };
 
 /* Reads a file, as tact_input_open does.  opt may be NULL.  Returns 0 with a handle for
  * tact_code_destroy, errors of tact_input_open and tact_input_next; -TACT_E_INVAL if there is no
- * such function.
+ * such function, loop or marker.
  */
 int tact_code_load(struct tact_code **out, const char *path, const struct tact_code_options *opt,
 		   struct tact_diag *diag);

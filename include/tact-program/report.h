@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/codecheck.h>
 #include <tact-program/codediff.h>
 #include <tact-program/shares.h>
 #include <tact/analysis.h>
@@ -28,7 +29,19 @@
 extern "C" {
 #endif
 
-enum tact_format { TACT_FORMAT_TEXT, TACT_FORMAT_CSV, TACT_FORMAT_JSON, TACT_FORMAT_MARKDOWN };
+enum tact_format {
+	TACT_FORMAT_TEXT,
+	TACT_FORMAT_CSV,
+	TACT_FORMAT_JSON,
+	TACT_FORMAT_MARKDOWN,
+	TACT_FORMAT_SARIF, /* of a check: SARIF 2.1.0 */
+	TACT_FORMAT_JUNIT, /* of a check: XML as JUnit writes it */
+	/* Of a run with its calls, and of a mix: */
+	TACT_FORMAT_FOLDED,	/* one line for each stack */
+	TACT_FORMAT_FLAME,	/* a flame graph (SVG) */
+	TACT_FORMAT_SPEEDSCOPE, /* JSON for speedscope */
+	TACT_FORMAT_PPROF	/* pprof's profile.proto in gzip's form: bytes */
+};
 
 /* ---- a run ---- */
 
@@ -48,9 +61,12 @@ struct tact_run_report {
 				    have fewer columns */
 	bool is_cut;		 /* names that do not fit lose their middle */
 	bool is_mangled;	 /* names of functions as in the symbol table; JSON has both */
+	const char *script;	 /* of flame graphs, which zoom and search with it; NULL: none */
 };
 
-/* Writes the result of a run on one CPU. */
+/* Writes the result of a run on one CPU.  Stacks are call paths: without TACT_RESULT_WITH_CALLS, they are
+ * -TACT_E_NO_DATA.
+ */
 int tact_report_run(const struct tact_run_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
 
@@ -127,6 +143,21 @@ struct tact_code_report {
 int tact_report_code(const struct tact_code_report *report,
 		     int (*write)(void *arg, const char *data, size_t size), void *arg);
 
+/* ---- code and its baseline ---- */
+
+struct tact_check_report {
+	size_t size;
+	const struct tact_codecheck *check; /* that has run */
+	enum tact_format format;
+	bool is_all; /* text and Markdown: also what takes the same cycles */
+	int width;   /* as in struct tact_run_report */
+	bool is_cut;
+};
+
+/* Writes what became of each piece of code. */
+int tact_report_check(const struct tact_check_report *report,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg);
+
 /* ---- mixes ---- */
 
 struct tact_mix_report {
@@ -134,12 +165,13 @@ struct tact_mix_report {
 	const struct tact_mix_summary *summary; /* of the profile, or of those that were added up */
 	const struct tact_mix_pivot *pivot;	/* of the same */
 	enum tact_format format;
-	size_t top;   /* number of rows; 0: all */
-	size_t width; /* of text; 0: as wide as it gets */
-	bool is_cut;  /* text: names that are too long lose their middle */
+	size_t top;	    /* number of rows; 0: all */
+	size_t width;	    /* of text; 0: as wide as it gets */
+	bool is_cut;	    /* text: names that are too long lose their middle */
+	const char *script; /* as in struct tact_run_report */
 };
 
-/* Writes a mix. */
+/* Writes a mix.  As stacks, the keys of the pivot are the frames, the first one outermost. */
 int tact_report_mix(const struct tact_mix_report *report,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg);
 

@@ -46,6 +46,16 @@ int tact_host_probe(struct tact_host *out);
  */
 unsigned tact_host_cores(int *cpus, unsigned capacity);
 
+/* Room for the name of a program, with the final NUL. */
+enum { TACT_EMULATOR_SIZE = 256 };
+
+/* Writes the path of the program that executes this one in the place of a CPU, such as qemu-aarch64
+ * on another machine; then nothing that is measured means anything.  Returns false, and writes "",
+ * if the kernel runs this program itself, or if text is NULL or size is 0.  An emulator of the same
+ * machine is not noticed.
+ */
+bool tact_host_emulator(char *text, size_t size);
+
 /* ---- checks ---- */
 
 /* What is looked at.  Values are stable: new ones go to the end. */

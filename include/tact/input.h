@@ -134,6 +134,8 @@ struct tact_region {
 	unsigned
 		placement; /* code that is not linked: its section may be put at multiples of so many
 			       bytes, fewer than 64, from where `alignment` has it; 0: it is fixed */
+	const char *source_path; /* the file of `source` as debug information has it, with its
+				    directories; "" if unknown */
 };
 #define TACT_REGION_INIT TACT_SIZED(struct tact_region)
 
@@ -149,7 +151,8 @@ struct tact_input;
  *   -TACT_E_FORMAT   the file as a whole is malformed: an ELF file that is cut short, assembly
  *                    errors, markers that do not match, no code at all
  *   -TACT_E_NO_TOOL  assembly text, and `as` is not installed, or there is no such compiler
- *   -TACT_E_LIMIT    the compiler took more than two minutes
+ *   -TACT_E_LIMIT    the compiler took more than two minutes, or assembly text repeats itself beyond
+ *                    all bounds
  */
 int tact_input_open(struct tact_input **out, const char *path, const struct tact_input_options *opt,
 		    struct tact_diag *diag);

@@ -56,6 +56,7 @@ enum tact_wait {
 	TACT_WAIT_PORT,	     /* ready, but older uops take its port */
 	TACT_WAIT_DIVIDER,
 	TACT_WAIT_RETIRE, /* executed; waits for older uops to retire */
+	TACT_WAIT_ORDER,  /* in order, ready: its results would come before those of older ones */
 	TACT_N_WAITS
 };
 

@@ -136,7 +136,6 @@ void tact_simulator_destroy(struct tact_simulator *simulator);
  *   -TACT_E_NOMEM  out of memory
  *   -TACT_E_LIMIT  too few iterations ended within max_cycles to tell a figure, fewer than
  *                  min_iterations within 2^29 cycles, or the pipeline's memory was too small
- *   -TACT_E_NOT_MODELLED  the CPU executes in order
  */
 int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 		  const struct tact_sim_options *opt, struct tact_simulation *out);
@@ -281,7 +280,6 @@ void tact_stream_destroy(struct tact_stream *stream);
  *   -TACT_E_INVAL  an argument is missing, the block is empty, or its architecture is not that of
  *                  the stream's first block
  *   -TACT_E_NOMEM  out of memory
- *   -TACT_E_NOT_MODELLED  the CPU executes in order
  */
 int tact_stream_add(struct tact_stream *stream, const struct tact_block *block, uint32_t *number);
 

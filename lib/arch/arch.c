@@ -187,6 +187,16 @@ bool tact_arch_param(const struct tact_arch *arch, size_t index, struct tact_par
 }
 
 /* Reads a line that is not a form: a parameter, or another key of a CPU's file. */
+int arch_check_order(const struct tact_arch *arch, const struct arch_params *params,
+		     struct tact_diag *diag)
+{
+	if (!params->in_order || arch->llvm)
+		return 0;
+	return tact_fail(diag, TACT_E_FORMAT,
+			 "in_order: only CPUs of LLVM's models can execute in order ('tact archs' "
+			 "lists them)");
+}
+
 static int read_param(struct tact_arch *arch, char *line, struct tact_diag *diag)
 {
 	const struct tact_arch *base;
@@ -206,7 +216,8 @@ static int read_param(struct tact_arch *arch, char *line, struct tact_diag *diag
 	}
 	if (params_find_key(name) >= 0)
 		return 0;
-	if (params_set(&arch->params, name, value, diag) < 0)
+	if (params_set(&arch->params, name, value, diag) < 0 ||
+	    arch_check_order(arch, &arch->params, diag) < 0)
 		return -TACT_E_FORMAT;
 	arch->is_from_file[params_find(name)] = true;
 	return 0;

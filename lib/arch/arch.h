@@ -77,6 +77,10 @@ struct arch_own {
  */
 struct arch_own *arch_own_of(struct tact_arch *arch, unsigned form, enum arch_situation situation);
 
+/* Only LLVM's models say what issue in order needs.  Returns 0 or -TACT_E_FORMAT. */
+int arch_check_order(const struct tact_arch *arch, const struct arch_params *params,
+		     struct tact_diag *diag);
+
 /* Must follow every change, so that blocks lower their code again. */
 static inline void arch_changed(struct tact_arch *arch)
 {

@@ -85,6 +85,9 @@ static uint32_t ports_of(const struct opened *o, const struct tact_isa *isa,
 	return ports ? ports : 1;
 }
 
+/* In order, nothing says how many instructions may be under way. */
+enum { NO_LIMIT = 900 };
+
 /* Places for instructions that wait: those of all buffers, or of the scheduler. */
 static unsigned count_waiting(const struct llvm_cpu_info *info)
 {
@@ -93,7 +96,7 @@ static unsigned count_waiting(const struct llvm_cpu_info *info)
 	for (unsigned i = 0; i < info->n_resources; i++)
 		if (info->resource[i].buffer_size > 0)
 			n += (unsigned)info->resource[i].buffer_size;
-	return n ? n : info->reorder_buffer;
+	return n ? n : info->is_out_of_order ? info->reorder_buffer : NO_LIMIT;
 }
 
 /* What LLVM says, and for the rest what limits nothing. */
@@ -107,17 +110,17 @@ static void add_params(struct text *out, const struct opened *o, const struct ta
 
 	for (unsigned i = 0; i < info->n_resources; i++)
 		all |= o->llvm.ports_of[arch_llvm_index(info->resource[i].mask)];
-	text_printf(out, "in_order = %d\n", !info->is_out_of_order);
 	text_printf(out, "issue_width = %u\nrob_size = %u\nrs_size = %u\nretire_width = %u\n",
 		    within(info->issue_width, 1, 16),
-		    within(info->is_out_of_order ? info->reorder_buffer : info->issue_width * 8, 1,
-			   900),
-		    within(count_waiting(info), 1, 900),
-		    within(info->retire_width ? info->retire_width : 32, 1, 32));
+		    info->is_out_of_order ? within(info->reorder_buffer, 1, NO_LIMIT) : NO_LIMIT,
+		    within(count_waiting(info), 1, NO_LIMIT),
+		    within(info->is_out_of_order && info->retire_width ? info->retire_width : 32, 1,
+			   32));
 	text_printf(out,
 		    "load_latency = %u\nload_latency_vec = %u\nstore_forward = %u\n"
 		    "store_forward_vec = %u\nbranch_penalty = %u\n",
 		    load, load, load, load, within(info->branch_penalty, 1, 100));
+	text_printf(out, "store_blocked = 1\nstore_blocked_latency = %u\n", load + 1);
 	if (info->store_queue)
 		text_printf(out, "store_buffer = %u\n", within(info->store_queue, 8, 512));
 	add_ports(out, "ports", all);
@@ -131,8 +134,8 @@ static void add_params(struct text *out, const struct opened *o, const struct ta
 	text_add(out, "front_end = 0\nport_binding = late\niq_size = 256\npredecode_width = "
 		      "16\ndecoders = 8\n"
 		      "dsb_width = 16\ndsb_window = 64\ndsb_lines = 16\ndsb_line_uops = 16\n"
-		      "idq_size = 64\nmove_elim_gpr = -1\nmove_elim_vec = -1\nstore_blocked = "
-		      "1\nl1_kib = 32\nl1_ways = 8\nl2_kib = 512\n"
+		      "idq_size = 64\nmove_elim_gpr = -1\nmove_elim_vec = -1\nl1_kib = 32\nl1_ways "
+		      "= 8\nl2_kib = 512\n"
 		      "l2_ways = 8\nl2_latency = 14\nl3_kib = 8192\nl3_ways = 16\n"
 		      "l3_latency = 50\nmemory_latency = 250\n");
 }
@@ -156,10 +159,18 @@ static bool is_from_model(const char *name)
 	return false;
 }
 
+/* What only CPUs that execute out of order have. */
+static bool is_of_window(const char *name)
+{
+	return !strcmp(name, "rob_size") || !strcmp(name, "rs_size") ||
+	       !strcmp(name, "retire_width");
+}
+
 static void fill_origins(struct opened *o)
 {
 	for (size_t i = 0; i < PARAMS_COUNT; i++) {
-		const bool is_known = is_from_model(params_name(i));
+		const bool is_known = is_from_model(params_name(i)) &&
+				      (!o->arch->params.in_order || !is_of_window(params_name(i)));
 
 		o->arch->is_from_file[i] = false;
 		o->origins[i] = (struct params_origin){
@@ -226,6 +237,7 @@ static void *make(void *arg)
 		return NULL;
 	}
 	text_free(&params);
+	o->arch->params.in_order = !o->llvm.info->is_out_of_order;
 	fill_origins(o);
 	o->arch->full_name = o->full_name;
 	o->arch->llvm_name = o->arch->llvm_cpu =

@@ -188,6 +188,8 @@ int tact_arch_set_param(struct tact_arch *arch, const char *name, const char *va
 				 "an argument is missing, or the microarchitecture is built in");
 	params = arch->params;
 	status = params_set(&params, name, value, diag);
+	if (status >= 0)
+		status = arch_check_order(arch, &params, diag);
 	if (status < 0)
 		return status;
 	arch->params = params;

@@ -120,7 +120,7 @@ static const struct isa_cpu_line *line_of(const char *name, struct tact_cpu *cpu
 }
 
 /* This machine's. */
-static const struct isa_cpu_line *native_line(struct tact_cpu *cpu)
+static const struct isa_cpu_line *native_line(struct tact_cpu *cpu, const char **llvm_name)
 {
 	const struct tact_isa *isa = isa_native();
 	struct isa_cpu native = {.family = 0};
@@ -133,6 +133,7 @@ static const struct isa_cpu_line *native_line(struct tact_cpu *cpu)
 	cpu->family = native.family;
 	cpu->model = native.model;
 	cpu->stepping = native.stepping;
+	*llvm_name = native.llvm_name;
 	for (size_t i = 0; isa->n_cpu_lines && i < *isa->n_cpu_lines; i++)
 		if (isa->native->is_one_of(isa->cpu_lines[i].cpus))
 			return &isa->cpu_lines[i];
@@ -194,13 +195,16 @@ int tact_cpu_find(const char *name, struct tact_cpu *out)
 	struct tact_cpu cpu = TACT_CPU_INIT;
 	const struct isa_cpu_line *line;
 	const struct tact_arch *arch;
+	const char *llvm_name = name;
 	bool is_native;
 
 	if (!name || !tact_can_fill(out))
 		return -TACT_E_INVAL;
 	is_native = !strcasecmp(name, "native");
+	if (is_native)
+		llvm_name = NULL;
 	arch = is_native ? arch_host_own() : arch_find_own(name);
-	line = is_native ? native_line(&cpu)
+	line = is_native ? native_line(&cpu, &llvm_name)
 	       : arch	 ? line_of_model(arch, name)
 			 : line_of(name, &cpu);
 	if (line)
@@ -211,7 +215,7 @@ int tact_cpu_find(const char *name, struct tact_cpu *out)
 		if (!line)
 			snprintf(cpu.line, sizeof(cpu.line), "%s", arch->full_name);
 	}
-	if (!arch && !line && !is_native && (arch = arch_llvm_find(name))) {
+	if (!arch && !line && llvm_name && (arch = arch_llvm_find(llvm_name))) {
 		cpu.arch = cpu.nearest = arch;
 		snprintf(cpu.line, sizeof(cpu.line), "%s", arch->llvm_name);
 	}

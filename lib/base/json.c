@@ -8,8 +8,7 @@
 
 enum { MAX_DEPTH = 64 };
 
-/* Returns the length of the UTF-8 sequence at p, or 0 if there is none. */
-static size_t utf8_length(const unsigned char *p, size_t size)
+size_t text_utf8_length(const unsigned char *p, size_t size)
 {
 	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
 
@@ -34,8 +33,9 @@ static size_t plain_length(const char *string, size_t size)
 
 	while (n < size) {
 		unsigned char c = (unsigned char)string[n];
-		size_t step = c < 0x80 ? c >= 0x20 && c != 0x7f && c != '"' && c != '\\'
-				       : utf8_length((const unsigned char *)string + n, size - n);
+		size_t step =
+			c < 0x80 ? c >= 0x20 && c != 0x7f && c != '"' && c != '\\'
+				 : text_utf8_length((const unsigned char *)string + n, size - n);
 
 		if (!step)
 			break;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/box.h"
 
 /* Our descriptors have at least this number, so that they do not collide with those of a program. */
 enum { FIRST_FD = 16, MOST_FDS = 65536 };
@@ -31,9 +33,12 @@ static pid_t clone_with(int exit_signal)
 #endif
 }
 
+/* Emulators know children with the usual signal only: there, the host program may notice them. */
 pid_t process_fork(void)
 {
-	return clone_with(0);
+	const pid_t pid = clone_with(0);
+
+	return pid < 0 && errno == EINVAL ? clone_with(SIGCHLD) : pid;
 }
 
 pid_t process_fork_again(void)
@@ -41,15 +46,22 @@ pid_t process_fork_again(void)
 	return clone_with(SIGCHLD);
 }
 
-pid_t process_start_file(int fd, const char *name)
+pid_t process_start_file(int fd, const char *name, const char *emulator)
 {
 	char *const none[] = {NULL};
 	const char *const arguments[] = {name, NULL};
+	char path[32];
+	char *const emulated[] = {(char *)(uintptr_t)name, path, NULL};
 	volatile int error = 0; /* memory is shared until exec */
-	pid_t pid = vfork();
+	pid_t pid;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	pid = vfork();
 	if (pid == 0) {
-		syscall(SYS_execveat, fd, "", arguments, none, AT_EMPTY_PATH);
+		if (emulator)
+			execve(emulator, emulated, none);
+		else
+			syscall(SYS_execveat, fd, "", arguments, none, AT_EMPTY_PATH);
 		error = errno;
 		process_exit(127);
 	}
@@ -185,7 +197,7 @@ static bool place_fds(const struct process_spec *spec)
 static _Noreturn void become(const struct process_spec *spec, struct channels *c,
 			     const sigset_t *mask, pid_t keeper)
 {
-	int word = 0;
+	int word = 0, no_box = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
@@ -196,10 +208,15 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 	close_channels(c, 0);
 	if ((c->go[1] < 0 || get_word(c->go[1], &word)) && place_fds(spec)) {
 		reset_signals(mask);
-		execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv,
-			spec->environment ? spec->environment : environ);
+		no_box = spec->box ? box_enter(spec->box, spec->box_path) : 0;
+		if (!no_box)
+			execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv,
+				spec->environment ? spec->environment : environ);
 	}
-	put_word(c->failed[1], errno ? errno : EIO);
+	if (no_box)
+		put_word(c->failed[1], PROCESS_NO_BOX + no_box);
+	else
+		put_word(c->failed[1], errno ? errno : EIO);
 	process_exit(127);
 }
 

@@ -27,10 +27,11 @@ pid_t process_fork(void);
 /* Forks an ordinary child, in a process that process_fork has made.  The same rules apply. */
 pid_t process_fork_again(void);
 
-/* Starts the program that is in a file, with its name as the only argument and no environment.
- * For a process of ours that has no other thread.  Returns its pid, or -1 with errno.
+/* Starts the program that is in a file, with its name as the only argument and no environment;
+ * `emulator`: a program that executes it, or NULL.  For a process of ours that has no other thread.
+ * Returns its pid, or -1 with errno.
  */
-pid_t process_start_file(int fd, const char *name);
+pid_t process_start_file(int fd, const char *name, const char *emulator);
 
 /* Waits for a child of process_fork, as waitpid does, but resumes when a signal interrupts it. */
 pid_t process_wait(pid_t child, int *status, int options);
@@ -40,7 +41,9 @@ _Noreturn void process_exit(int status);
 
 /* ---- programs ---- */
 
-enum { PROCESS_MAX_FDS = 4, PROCESS_NULL = -1 };
+struct box;
+
+enum { PROCESS_MAX_FDS = 4, PROCESS_NULL = -1, PROCESS_NO_BOX = 10000 };
 
 struct process_spec {
 	const char *const *argv;  /* argv[0] without a slash is looked for in PATH */
@@ -50,8 +53,10 @@ struct process_spec {
 		int to;
 	} fds[PROCESS_MAX_FDS];
 	size_t n_fds;
-	bool has_group; /* a process group of its own */
-	bool is_held;	/* waits for process_release before it begins */
+	bool has_group;	       /* a process group of its own */
+	bool is_held;	       /* waits for process_release before it begins */
+	const struct box *box; /* it runs in there; NULL: it is trusted */
+	const char *box_path;  /* PATH, whose folders the box leaves readable; NULL: none */
 };
 
 struct process {
@@ -64,8 +69,8 @@ struct process {
 	int status; /* as waitpid gives it, once it has ended; -1: unknown */
 };
 
-/* Starts a program.  Returns 0, or an errno: ENOENT if there is no such program.  After a failure
- * there is nothing to end.
+/* Starts a program.  Returns 0, or an errno: ENOENT if there is no such program, PROCESS_NO_BOX plus
+ * an errno if it cannot be put into its box.  After a failure there is nothing to end.
  */
 int process_start(struct process *p, const struct process_spec *spec);
 

@@ -11,7 +11,18 @@
 #include <stdint.h>
 
 /* Formats of results. */
-enum { FORMAT_TEXT, FORMAT_CSV, FORMAT_JSON, FORMAT_MARKDOWN };
+enum {
+	FORMAT_TEXT,
+	FORMAT_CSV,
+	FORMAT_JSON,
+	FORMAT_MARKDOWN,
+	FORMAT_SARIF,
+	FORMAT_JUNIT,
+	FORMAT_FOLDED,
+	FORMAT_FLAME,
+	FORMAT_SPEEDSCOPE,
+	FORMAT_PPROF
+};
 
 /* All zeros is an empty text.  None of these functions reports that memory ran out: pieces that do
  * not fit are left out and `failed` stays set, so that the code which uses the finished text checks
@@ -71,6 +82,12 @@ void text_hex(struct text *text, const uint8_t *bytes, size_t size);
 
 /* Adds a CSV field, in quotes if it needs them, in lower case if asked. */
 void text_csv_field(struct text *text, const char *string, size_t size, bool lower);
+
+/* Returns the length of the UTF-8 sequence at p, or 0 if there is none. */
+size_t text_utf8_length(const unsigned char *p, size_t size);
+
+/* Adds text for XML, in an element or between quotes.  What XML cannot hold becomes '?'. */
+void text_xml(struct text *text, const char *string);
 
 /* Adds "12.34": always two decimals, for columns of tables that people read. */
 void text_cycles2(struct text *text, double value, int width);

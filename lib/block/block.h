@@ -8,6 +8,7 @@
 #include <tact/block.h>
 
 #include "arch/arch.h"
+#include "arch/units.h"
 #include "base/base.h"
 #include "block/stores.h"
 #include "isa/cache.h"
@@ -40,10 +41,25 @@ struct block_advance {
 	int16_t cycles;
 };
 
+struct block_issue;
 struct block_advances {
+	const struct block_issue *issue;    /* NULL: the CPU executes out of order */
 	uint16_t write_id[LOWERED_MAX_OUT]; /* kinds of the results */
 	unsigned n;
 	struct block_advance rules[]; /* the first that fits counts */
+};
+
+/* What issue in order asks of an instruction, on a CPU of LLVM. */
+struct block_issue {
+	uint16_t micro_ops;
+	uint16_t latency;     /* until it has executed */
+	uint16_t first_write; /* cycles until the first of its results; at most `latency` */
+	uint16_t made[LOWERED_MAX_OUT]; /* by output: cycles until it is there */
+	bool loads, stores, load_barrier, store_barrier;
+	bool begins_group, ends_group;
+	bool retires_early; /* its results need not come after those of older ones */
+	struct units_demand demand;
+	struct llvm_use uses[];
 };
 
 /* An instruction form on one architecture, with the operands of one encoding: everything that does

@@ -91,15 +91,34 @@ static bool stores_beside(const struct draft *d, unsigned k, unsigned o)
 	return is_base;
 }
 
+/* A pointer that is written back does not wait for what is loaded through it. */
+static bool is_pointer(const struct draft *d, unsigned o)
+{
+	bool is_base = false, is_beside = d->insn->base_change != 0;
+
+	for (unsigned k = 0; k < d->insn->n_operands; k++)
+		is_base |= d->insn->operand[k].kind == TACT_OPERAND_MEM &&
+			   d->insn->operand[k].base == d->out[o].key;
+	for (unsigned q = 0; q < d->l->n_out;
+	     q++) /* by a register: only where vectors are loaded */
+		is_beside |=
+			d->out[q].kind == VALUE_REG && isa_is_vector(d->arch->isa, d->out[q].key);
+	return is_base && is_beside && d->out[o].kind == VALUE_REG;
+}
+
 static void fill_latencies(struct draft *d, const struct llvm_facts *f)
 {
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		const unsigned cycles = output_latency(d, f, o);
 
+		if (is_pointer(d, o))
+			d->out_id[o] = ARCH_OP_END; /* for lower_forward_row */
 		for (unsigned k = 0; k < d->l->n_in; k++)
-			d->latency[k][o] = steps_pointer(d, k, o) || stores_beside(d, k, o)
-						   ? 0
-						   : (uint16_t)cycles;
+			d->latency[k][o] =
+				steps_pointer(d, k, o) || stores_beside(d, k, o) ||
+						(is_pointer(d, o) && d->in[k].kind == VALUE_MEMORY)
+					? 0
+					: (uint16_t)cycles;
 	}
 	/* Such a copy is renamed and not executed. */
 	d->l->eliminated = !f->latency && !f->n_uses && d->l->n_in == 1 && d->l->n_out == 1 &&
@@ -128,7 +147,45 @@ static int fill_ports(struct draft *d, const struct llvm_facts *f, struct tact_a
 	return 0;
 }
 
-/* What read-advances need later: LLVM's number of each result, and the rules of each input. */
+static unsigned first_write(const struct llvm_facts *f)
+{
+	unsigned first = f->latency;
+
+	for (unsigned i = 0; i < f->n_writes; i++)
+		first = f->write[i].latency < first ? f->write[i].latency : first;
+	return first;
+}
+
+static int keep_issue(struct draft *d, const struct llvm_facts *f, struct tact_arena *arena,
+		      const struct block_issue **out)
+{
+	struct block_issue *issue =
+		tact_arena_take(arena, sizeof(*issue) + f->n_uses * sizeof(f->use[0]));
+
+	if (!issue)
+		return -TACT_E_NOMEM;
+	*issue = (struct block_issue){.micro_ops = f->micro_ops ? f->micro_ops : 1,
+				      .latency = f->latency,
+				      .first_write = (uint16_t)first_write(f),
+				      .loads = f->loads,
+				      .stores = f->stores,
+				      .load_barrier = f->load_barrier,
+				      .store_barrier = f->store_barrier,
+				      .begins_group = f->begins_group,
+				      .ends_group = f->ends_group,
+				      .retires_early = f->retires_early,
+				      .demand = units_demand_of(f)};
+	memcpy(issue->uses, f->use, f->n_uses * sizeof(f->use[0]));
+	issue->demand.use = issue->uses;
+	for (unsigned o = 0; o < d->l->n_out; o++)
+		issue->made[o] = (uint16_t)(d->l->eliminated ? 0 : output_latency(d, f, o));
+	*out = issue;
+	return 0;
+}
+
+/* What read-advances and issue in order need later: LLVM's number of each result, and
+ * the rules of each input.
+ */
 static int keep_advances(struct draft *d, const struct llvm_facts *f, struct tact_arena *arena)
 {
 	struct block_advances *a;
@@ -143,6 +200,9 @@ static int keep_advances(struct draft *d, const struct llvm_facts *f, struct tac
 	if (!a)
 		return -TACT_E_NOMEM;
 	a->n = 0;
+	a->issue = NULL;
+	if (d->arch->params.in_order && keep_issue(d, f, arena, &a->issue) < 0)
+		return -TACT_E_NOMEM;
 	for (unsigned o = 0; o < d->l->n_out; o++) {
 		const struct llvm_write *w = find_write(f, d->out[o].key);
 

@@ -12,6 +12,7 @@
 #include <tact/arch.h>
 
 #include "calibrate/calibrate_priv.h"
+#include "measure/native.h"
 
 enum { DEFAULT_ROUNDS = 7 };
 static const uint64_t DEFAULT_BYTES = 256 << 20, LEAST_BYTES = 1 << 20;
@@ -240,6 +241,9 @@ int tact_calibrator_run(struct tact_calibrator *c, struct tact_diag *diag)
 	if (!c)
 		return tact_fail(diag, TACT_E_INVAL, "no calibration");
 	c->n_points = c->n_refused = 0;
+	if (!measure_native->sweep)
+		return tact_fail(diag, TACT_E_IO, "there are no sweeps for %s yet",
+				 measure_native->isa->title);
 	status = run_pinned(c, diag);
 	concluded = conclude(c, status < 0 ? NULL : diag);
 	return status < 0 ? status : concluded;

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tact/input.h>
-
 #include "code/likeness.h"
 #include "diff/codediff.h"
 #include "obj/obj.h"
@@ -69,7 +67,7 @@ static int decode(struct tact_code *c, struct code_piece *p)
 	return status;
 }
 
-static int add(struct tact_code *c, const struct tact_region *r)
+int code_add(struct tact_code *c, const struct tact_region *r)
 {
 	struct code_piece p = {
 		.code_size = r->code_size,
@@ -84,8 +82,9 @@ static int add(struct tact_code *c, const struct tact_region *r)
 	p.name = keep_string(c, r->name);
 	p.function = keep_string(c, r->function);
 	p.source = keep_string(c, r->source);
+	p.source_path = keep_string(c, r->source_path);
 	p.code = keep(c, r->code, r->code_size);
-	if (!p.name || !p.function || !p.source || !p.code ||
+	if (!p.name || !p.function || !p.source || !p.source_path || !p.code ||
 	    tact_grow(&c->pieces, &c->capacity, c->n + 1, sizeof(*c->pieces)))
 		return -TACT_E_NOMEM;
 	if (!c->isa)
@@ -116,18 +115,48 @@ static bool is_wanted(const char *name, const char *function, const char *demang
 	return !strncmp(name, function, n) && name[n] == '(';
 }
 
+/* Says that nothing of the file is what was asked for. */
+static int nothing(const struct tact_code_options *opt, int n_loops, bool is_marked,
+		   struct tact_diag *diag)
+{
+	static const char note[] = "; the file has markers, and only marked code is seen";
+
+	if (opt->loop && n_loops)
+		return tact_fail(diag, TACT_E_INVAL, "there is no loop %d%s%s%s: %d found",
+				 opt->loop, opt->function ? " in '" : "",
+				 opt->function ? opt->function : "", opt->function ? "'" : "",
+				 n_loops);
+	if (opt->marker)
+		return tact_fail(diag, TACT_E_INVAL, "there is no marked region '%s'%s%s%s",
+				 opt->marker, opt->function ? " in '" : "",
+				 opt->function ? opt->function : "", opt->function ? "'" : "");
+	if (opt->function)
+		return tact_fail(diag, TACT_E_INVAL, "there is no %s '%s'%s",
+				 opt->loop ? "loop in a function" : "function", opt->function,
+				 is_marked ? note : "");
+	return tact_fail(diag, opt->loop ? TACT_E_INVAL : TACT_E_FORMAT, "there is no %s in it%s",
+			 opt->loop ? "loop" : "code", is_marked ? note : "");
+}
+
 static int read_all(struct tact_code *c, struct tact_input *in, const struct tact_code_options *opt,
 		    struct tact_diag *diag)
 {
 	struct tact_region region = TACT_REGION_INIT;
 	char *demangled = opt->function ? obj_demangle(opt->function, true) : NULL;
-	int status;
+	bool is_marked = false;
+	int n_loops = 0, status;
 
 	snprintf(c->description, sizeof(c->description), "%s", tact_input_description(in));
 	while ((status = tact_input_next(in, &region, diag)) > 0) {
+		is_marked |= *region.name && *region.function &&
+			     strncmp(region.name, region.function, strlen(region.function)) != 0;
 		if (opt->function && !is_wanted(region.function, opt->function, demangled))
 			continue;
-		if (add(c, &region)) {
+		if (opt->marker && strcmp(opt->marker, region.name) != 0)
+			continue;
+		if (opt->loop && (!region.is_loop || ++n_loops != opt->loop))
+			continue;
+		if (code_add(c, &region)) {
 			status = no_memory(diag);
 			break;
 		}
@@ -135,9 +164,15 @@ static int read_all(struct tact_code *c, struct tact_input *in, const struct tac
 	free(demangled);
 	if (status < 0 || c->n)
 		return status;
-	return opt->function
-		       ? tact_fail(diag, TACT_E_INVAL, "there is no function '%s'", opt->function)
-		       : tact_fail(diag, TACT_E_FORMAT, "there is no code in it");
+	return nothing(opt, n_loops, is_marked, diag);
+}
+
+int code_create(struct tact_code **out, const struct tact_isa *isa)
+{
+	*out = calloc(1, sizeof(**out));
+	if (*out)
+		(*out)->isa = isa;
+	return *out ? 0 : -TACT_E_NOMEM;
 }
 
 int tact_code_load(struct tact_code **out, const char *path, const struct tact_code_options *opt,

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <tact-program/codediff.h>
+#include <tact/input.h>
 #include <tact/predict.h>
 #include <tact/remark.h>
 
@@ -21,8 +22,8 @@
 
 /* A loop, or the code of a function without loops. */
 struct code_piece {
-	const char *name, *function,
-		*source; /* "" if unknown; in the arena, like code and hashes */
+	const char *name, *function, *source,
+		*source_path; /* "" if unknown; in the arena, like code and hashes */
 	const uint8_t *code;
 	size_t code_size;
 	uint64_t address, line;
@@ -47,6 +48,12 @@ struct tact_code {
 };
 
 enum { PIECE_NONE = -1 };
+
+/* Creates a version without code, and adds a piece to a version, whose set must be known to be that of
+ * the region: all but `size` and what code_piece has is ignored.  Return 0 or -TACT_E_NOMEM.
+ */
+int code_create(struct tact_code **out, const struct tact_isa *isa);
+int code_add(struct tact_code *code, const struct tact_region *region);
 
 /* Finds which pieces belong together: other_a[i] is the number of the piece of B that belongs to
  * piece i of A, or PIECE_NONE, and other_b vice versa.  Returns 0 or -TACT_E_NOMEM.

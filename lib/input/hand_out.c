@@ -144,6 +144,7 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 	if (print(&in->source_place, "%s:%d", file_base_name(frames[own].file), frames[own].line))
 		return -TACT_E_NOMEM;
 	region->source = in->source_place.text;
+	region->source_path = frames[own].file;
 	return own ? print_inlined(in, frames, own, region) : 0;
 }
 

@@ -322,6 +322,7 @@ static int next_region(struct tact_input *in, struct tact_region *region, struct
 				       .function = "",
 				       .symbol = "",
 				       .inlined = "",
+				       .source_path = "",
 				       .source = "",
 				       .text = "",
 				       .member = ""};

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/box.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "isa/assemble.h"
@@ -27,6 +29,8 @@ extern char **environ;
 struct run {
 	int text, object, messages; /* files in memory; -1: not open */
 	const char **environment;   /* ours, with messages in English; owned, its strings are not */
+	const char *path;	    /* PATH; NULL: none */
+	struct box box;
 	struct tact_diag *diag;
 };
 
@@ -65,8 +69,11 @@ static int make_environment(struct run *run)
 		return tact_fail(run->diag, TACT_E_NOMEM, "out of memory");
 	run->environment[0] = "LC_ALL=C";
 	for (i = 0, n = 1; environ && environ[i]; i++)
-		if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9))
+		if (strncmp(environ[i], "LC_ALL=", 7) && strncmp(environ[i], "LANGUAGE=", 9)) {
 			run->environment[n++] = environ[i];
+			if (!strncmp(environ[i], "PATH=", 5))
+				run->path = environ[i] + 5;
+		}
 	return 0;
 }
 
@@ -92,6 +99,8 @@ static int spawn(const struct run *run, const struct asm_source *source, const c
 			{run->messages, STDERR_FILENO},
 			{run->object, OBJECT_FD}},
 		.n_fds = 4,
+		.box = &run->box,
+		.box_path = run->path,
 	};
 	size_t n = 4;
 	int error;
@@ -119,8 +128,35 @@ static int spawn(const struct run *run, const struct asm_source *source, const c
 				 assembler->program, assembler->package);
 	if (!error)
 		return 0;
-	errno = error;
-	return fail_errno(run, "cannot run the assembler");
+	errno = error > PROCESS_NO_BOX ? error - PROCESS_NO_BOX : error;
+	return fail_errno(run, error > PROCESS_NO_BOX ? "cannot put the assembler into its sandbox"
+						      : "cannot run the assembler");
+}
+
+/* Far more than text of this size takes, unless it repeats itself without end. */
+static void set_box(struct run *run, size_t size)
+{
+	enum { MB = 1 << 20 };
+
+	run->box = (struct box){.memory = 1024ull * MB + 64 * (uint64_t)size,
+				.file_size = 64ull * MB + 64 * (uint64_t)size,
+				.cpu_seconds = 10 + size / MB,
+				.descriptors = 64};
+}
+
+/* The bounds of its box end it so. */
+static int report_signal(const struct run *run, int number)
+{
+	if (number == SIGXFSZ)
+		return tact_fail(run->diag, TACT_E_LIMIT,
+				 "the text makes more than %u MB of code or messages",
+				 (unsigned)(run->box.file_size >> 20));
+	if (number == SIGXCPU || number == SIGKILL)
+		return tact_fail(run->diag, TACT_E_LIMIT,
+				 "assembling takes more than %u seconds: does the text repeat "
+				 "itself without end?",
+				 (unsigned)run->box.cpu_seconds);
+	return tact_fail(run->diag, TACT_E_IO, "'as' was ended by signal %d", number);
 }
 
 /* Reports the first "{standard input}:12: Error: text"; the lines are the user's.  Messages about
@@ -148,8 +184,13 @@ static int report(const struct run *run, const char *messages, int wait_status)
 				    (int)(line + length - text), text);
 	}
 	if (WIFSIGNALED(wait_status))
-		return tact_fail(run->diag, TACT_E_IO, "'as' was ended by signal %d",
-				 WTERMSIG(wait_status));
+		return report_signal(run, WTERMSIG(wait_status));
+	messages += strspn(messages, "\n");
+	if (strstr(messages, "out of memory"))
+		return tact_fail(run->diag, TACT_E_LIMIT,
+				 "assembling takes more than %u MB of memory: does the text repeat "
+				 "itself without end?",
+				 (unsigned)(run->box.memory >> 20));
 	return tact_fail(run->diag, TACT_E_FORMAT, "'as' failed: %.*s",
 			 (int)strcspn(messages, "\n"), messages);
 }
@@ -282,6 +323,10 @@ int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struc
 	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
 	int status;
 
+	status = asm_refuse(source, diag);
+	if (status < 0)
+		return status;
+	set_box(&run, source->size);
 	if (source->assembler->assemble)
 		return source->assembler->assemble(source->text, source->size, image, size, diag);
 	status = open_memory(&run, "tact-text", &run.text);

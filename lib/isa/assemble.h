@@ -159,6 +159,11 @@ void asm_source_destroy(struct asm_source *source);
 /* Makes regions of the markers.  Returns as asm_source_create. */
 int asm_match_markers(struct asm_source *source, struct tact_diag *diag);
 
+/* Refuses what reads files (.incbin, .include) and what could hide that.  Returns 0 or -TACT_E_FORMAT
+ * with the line.
+ */
+int asm_refuse(const struct asm_source *source, struct tact_diag *diag);
+
 /* What as says of an instruction that it does not know. */
 #define ASM_UNKNOWN "no such instruction"
 
@@ -169,9 +174,10 @@ int asm_match_markers(struct asm_source *source, struct tact_diag *diag);
 size_t asm_skip_unknown(struct asm_source *source, const char *messages);
 
 /* Assembles a text.  *image is the object file, which the caller frees.  Unless the text has a line
- * table, the object has one of the text.  Returns 0, -TACT_E_NOMEM, -TACT_E_NO_TOOL if there is no
- * `as`, -TACT_E_FORMAT if it finds an error (diag: line and text of the first), -TACT_E_IO if it
- * cannot be run.
+ * table, the object has one of the text.  `as` runs in a box (base/box.h): it reads no file, and time,
+ * memory and what it writes are bounded.  Returns 0, -TACT_E_NOMEM, -TACT_E_NO_TOOL if there is no
+ * `as`, -TACT_E_FORMAT if it finds an error (diag: line and text of the first) or the text is
+ * refused, -TACT_E_LIMIT if it takes too much, -TACT_E_IO if it cannot be run, or not in its box.
  */
 int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag);
 

@@ -153,6 +153,8 @@ struct isa_cpu {
 	char hypervisor[16]; /* "": no hypervisor, or one without a name */
 	unsigned family, model, stepping;
 	bool is_virtual, has_clock, has_steady_clock;
+	const char *
+		llvm_name; /* of the model that LLVM has of it; NULL: not known, or not asked for */
 };
 
 /* Registers of a stopped thread that addresses are made of, and what else a tracer wants to know. */
@@ -201,8 +203,11 @@ struct isa_native {
 	/* Writes the vector extensions that CPU and kernel offer; true if it has all of them. */
 	bool (*list_vectors)(char *text, size_t size);
 	uint64_t (*read_clock)(void);
-	/* Executes n dependent multiplications, a multiple of 16: some three cycles each. */
+	/* Executes a chain of n links, a multiple of 16: some three cycles each. */
 	void (*run_chain)(uint64_t n);
+	const char *link;		   /* "a multiplication" */
+	const char *user_counter;	   /* what lets programs read counters */
+	uint64_t user_access;		   /* config1 of an event that is to be read in user mode */
 	const struct isa_tracing *tracing; /* NULL: no program can be stepped through */
 };
 

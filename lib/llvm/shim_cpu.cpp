@@ -3,6 +3,35 @@
 // CPUs by LLVM's models, and what an instruction costs on them.
 #include "llvm/shim.hpp"
 
+#if LLVM_VERSION_MAJOR < 22
+// These versions warn on stderr of the first call and the first return, whatever MCInstrAnalysis says,
+// and only private members of the builder stop it.  An explicit instantiation may name them.
+template <typename Tag, bool mca::InstrBuilder::*member> struct exposed {
+	friend bool &member_of(Tag, mca::InstrBuilder &builder)
+	{
+		return builder.*member;
+	}
+};
+struct first_call {
+	friend bool &member_of(first_call, mca::InstrBuilder &builder);
+};
+struct first_return {
+	friend bool &member_of(first_return, mca::InstrBuilder &builder);
+};
+template struct exposed<first_call, &mca::InstrBuilder::FirstCallInst>;
+template struct exposed<first_return, &mca::InstrBuilder::FirstReturnInst>;
+
+static void silence(mca::InstrBuilder &builder)
+{
+	member_of(first_call(), builder) = false;
+	member_of(first_return(), builder) = false;
+}
+#else
+static void silence(mca::InstrBuilder &)
+{
+}
+#endif
+
 namespace shim
 {
 
@@ -286,6 +315,9 @@ SmallVector<mca::Instrument *> hints_of(llvm_cpu &cpu, uint16_t setting)
 int fill_facts(llvm_cpu &cpu, MCInst &inst, uint16_t setting, llvm_facts &out)
 {
 	inst.setOpcode(cpu.set->usual[inst.getOpcode()]);
+	// Some decoders leave operands out, which the builder reads all the same.
+	if (inst.getNumOperands() < cpu.set->infos->get(inst.getOpcode()).getNumOperands())
+		return -(int)TACT_E_NO_DATA;
 	auto built = cpu.builder->createInstruction(inst, hints_of(cpu, setting));
 
 	if (!built) {
@@ -356,6 +388,7 @@ int facts(llvm_cpu *cpu, const uint8_t *code, const llvm_place *places, size_t n
 		// LLVM remembers what an opcode reads from its first instruction, which may name the
 		// zero register where others do not: as llvm-mca, each region begins anew.
 		cpu->builder->clear();
+		silence(*cpu->builder);
 		cpu->post->resetState();
 		for (size_t i = 0; i < n; code += places[i++].length) {
 			if (filled == 2 * n)

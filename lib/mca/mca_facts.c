@@ -167,6 +167,7 @@ static int fill_code(struct facts_code *c, const struct tact_block *block)
 		if (f->status)
 			assume(f);
 		*insn = (struct facts_insn){.facts = f,
+					    .demand = units_demand_of(f),
 					    .latency = f->is_call ? CALL_LATENCY : f->latency};
 		if (add_reads(c, llvm, insn) < 0 || add_writes(c, llvm, insn) < 0 ||
 		    add_wholes(c, llvm, f) < 0)

@@ -6,7 +6,6 @@
  * LLVM, where it does what llvm-mca does (documentation of llvm-mca, "How LLVM-MCA works").
  *
  *   mca_facts.c   a block becomes code; one block repeated
- *   mca_units.c   units, groups and buffers: which one an instruction gets
  *   mca_order.c   the order of loads and stores
  *   mca_files.c   register files, and moves that are eliminated
  *   mca_window.c  out of order: dispatch, issue, retire
@@ -16,6 +15,7 @@
 #define TACT_MCA_FACTS_H
 
 #include "arch/arch_llvm.h"
+#include "arch/units.h"
 #include "mca/mca.h"
 
 /* ---- code ---- */
@@ -39,6 +39,7 @@ struct facts_write {
 
 struct facts_insn {
 	const struct llvm_facts *facts;
+	struct units_demand demand;
 	uint32_t first_read, first_write;
 	uint16_t n_reads, n_writes;
 	uint16_t latency; /* until it has executed */
@@ -62,43 +63,6 @@ struct facts_code {
 	size_t facts_capacity, insns_capacity, reads_capacity, writes_capacity, keys_capacity;
 	unsigned key_limit; /* all keys are below */
 };
-
-/* ---- units ---- */
-
-struct facts_unit {
-	uint64_t mask;		/* its own bit, the highest, and those of its members */
-	uint64_t size;		/* bits of its units, or of its members */
-	uint64_t ready;		/* of these */
-	uint64_t next, removed; /* which of several comes next: see mca_units.c */
-	uint64_t users;		/* groups that it is a member of */
-	unsigned n_units;
-	unsigned free_slots;
-	int buffer_size;
-	bool is_group, is_reserved;
-};
-
-/* A unit that is busy, or a group that is reserved. */
-struct facts_busy {
-	uint64_t unit, part;
-	unsigned cycles;
-};
-
-enum { FACTS_MAX_BUSY = 256 };
-
-struct facts_units {
-	struct facts_unit unit[LLVM_MAX_KINDS];
-	uint64_t all_units, reserved_groups, full_buffers, reserved_buffers;
-	struct facts_busy busy[FACTS_MAX_BUSY];
-	unsigned n_busy;
-};
-
-void units_init(struct facts_units *u, const struct llvm_cpu_info *info);
-void units_cycle(struct facts_units *u);
-bool units_are_free(const struct facts_units *u, const struct llvm_facts *facts);
-void units_issue(struct facts_units *u, const struct llvm_facts *facts);
-bool units_have_room(const struct facts_units *u, uint64_t buffers);
-void units_take_room(struct facts_units *u, uint64_t buffers);
-void units_leave_room(struct facts_units *u, uint64_t buffers);
 
 /* ---- loads and stores ---- */
 
@@ -196,7 +160,7 @@ struct facts_link {
 struct facts_machine {
 	const struct llvm_cpu_info *info;
 	const struct facts_code *code;
-	struct facts_units units;
+	struct units units;
 	struct facts_order order;
 	struct facts_files files;
 	int32_t now;

@@ -83,7 +83,7 @@ static unsigned must_wait(const struct line *l, const struct facts_flight *f)
 
 	if (hazard > 0)
 		return (unsigned)hazard;
-	if (!units_are_free(&m->units, f->insn->facts))
+	if (!units_are_free(&m->units, &f->insn->demand))
 		return 1;
 	if (has_order(f) && !order_is_ready(&m->order, f->group))
 		return 1;
@@ -118,7 +118,7 @@ static void try_issue(struct line *l, uint32_t number)
 		return;
 	}
 	facts_note_writes(m, f->insn, number);
-	units_issue(&m->units, facts);
+	units_issue(&m->units, &f->insn->demand);
 	f->issued = m->now;
 	if (has_order(f))
 		order_start(&m->order, f->group);

@@ -192,7 +192,7 @@ static void tell_waiters(struct facts_machine *m, struct facts_flight *f)
 static void issue(struct facts_machine *m, struct facts_flight *f)
 {
 	units_leave_room(&m->units, f->insn->facts->buffers);
-	units_issue(&m->units, f->insn->facts);
+	units_issue(&m->units, &f->insn->demand);
 	f->issued = m->now;
 	tell_waiters(m, f);
 	if (has_order(f))
@@ -234,7 +234,7 @@ static unsigned select_next(struct facts_machine *m)
 			continue;
 		if (best < m->n_waiting && !comes_before(f, facts_flight(m, m->waiting[best])))
 			continue;
-		if (units_are_free(&m->units, f->insn->facts))
+		if (units_are_free(&m->units, &f->insn->demand))
 			best = i;
 	}
 	return best;

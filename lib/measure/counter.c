@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/isa.h"
+
 static const char *explain_own(int error)
 {
 	switch ((enum counter_error)error) {
 	case COUNTER_NO_PAGE:
 		return "the counter's page cannot be mapped; raise kernel.perf_event_mlock_kb";
-	case COUNTER_NOT_READABLE:
-		return "counters may not be read in user mode; "
-		       "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc";
+	case COUNTER_NOT_READABLE: /* with the set's own advice */
+		return "counters may not be read in user mode; ";
 	case COUNTER_OFF:
 		return "the event is on no counter; another program has taken them all, or the "
 		       "CPU is of another kind";
@@ -45,8 +46,12 @@ void counter_explain(int error, enum tact_rung rung, char *text, size_t size)
 {
 	const char *advice = "";
 
+	/* Where programs must ask for that, an event that they may not read has no number. */
+	if (error == COUNTER_OFF && rung == TACT_RUNG_RDPMC && isa_native()->native->user_access)
+		error = COUNTER_NOT_READABLE;
 	if (error >= COUNTER_FIRST) {
-		snprintf(text, size, "%s", explain_own(error));
+		snprintf(text, size, "%s%s", explain_own(error),
+			 error == COUNTER_NOT_READABLE ? isa_native()->native->user_counter : "");
 		return;
 	}
 	switch (error) {

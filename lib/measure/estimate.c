@@ -127,8 +127,8 @@ void measure_evaluate_pass(struct measure_pass *pass, const struct measure_readi
 			continue;
 		}
 		if (ticks) {
-			if (!is_steady(before, &s->after, floor->quantum) ||
-			    idle_ticks(before, s) > 2 * usual + MAX_GAP)
+			if (!floor->is_emulated && (!is_steady(before, &s->after, floor->quantum) ||
+						    idle_ticks(before, s) > 2 * usual + MAX_GAP))
 				continue;
 			cycles = 2 * floor->chain / (chain_ticks(before) + chain_ticks(&s->after));
 			step = floor->quantum * cycles;

@@ -60,10 +60,10 @@ static int create_area(const char *name, size_t size, int *fd, void **view)
 }
 
 /* The runner as a file that nobody can change any more. */
-static int create_image(int *fd)
+static int create_image(int *fd, const uint8_t *image, const uint8_t *end)
 {
 	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	size_t size = (size_t)(runner_image_end - runner_image), done = 0;
+	size_t size = (size_t)(end - image), done = 0;
 
 	*fd = memfd_create("tact-runner", flags | MFD_EXEC);
 	if (*fd < 0 && errno == EINVAL)
@@ -71,7 +71,7 @@ static int create_image(int *fd)
 	if (*fd < 0)
 		return -1;
 	while (done < size) {
-		ssize_t n = write(*fd, runner_image + done, size - done);
+		ssize_t n = write(*fd, image + done, size - done);
 
 		if (n < 0 && errno != EINTR)
 			return -1;
@@ -82,17 +82,24 @@ static int create_image(int *fd)
 
 int harness_create_areas(struct tact_harness *h)
 {
+	const bool is_emulated = *h->emulator;
 	void *view = NULL;
 
 	h->host = calloc(1, sizeof(*h->host));
 	if (!h->host)
 		return -1;
-	if (create_image(&h->image_fd) < 0 ||
+	if (create_image(&h->image_fd, is_emulated ? emulated_image : runner_image,
+			 is_emulated ? emulated_image_end : runner_image_end) < 0 ||
 	    create_area("tact-code", MEASURE_CODE_BYTES, &h->code_fd, &view) < 0)
 		return -1;
 	h->code = view;
 	return create_area("tact-data", (size_t)MEASURE_MAX_PHYSICAL * MEASURE_PAGE, &h->data_fd,
 			   NULL);
+}
+
+void harness_publish_code(const struct tact_harness *h)
+{
+	__builtin___clear_cache((char *)h->code, (char *)h->code + MEASURE_CODE_BYTES);
 }
 
 static void close_fd(int *fd)

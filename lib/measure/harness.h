@@ -24,6 +24,7 @@ struct tact_harness {
 	struct measure_floor floor;
 	char *state;	    /* owned: file that keeps the floor; NULL: none */
 	char cpu_model[48]; /* as in that file */
+	char emulator[256]; /* that executes us; "": none */
 	cpu_set_t allowed;  /* CPUs that the keeper may move to */
 	unsigned n_learned; /* blocks so far */
 
@@ -50,6 +51,9 @@ struct tact_harness {
 
 int harness_create_areas(struct tact_harness *h);
 void harness_destroy_areas(struct tact_harness *h);
+
+/* Makes what was written to the code area visible to those who execute it. */
+void harness_publish_code(const struct tact_harness *h);
 
 /* Makes sure that a fresh process waits for orders: no block has run in it.  Returns 0; or -1, and
  * failed_part and failed_error say why.
@@ -104,5 +108,6 @@ int harness_wait_quiet(struct tact_harness *h, long until_ms);
 /* ---- runner_image.c ---- */
 
 extern const uint8_t runner_image[], runner_image_end[];
+extern const uint8_t emulated_image[], emulated_image_end[]; /* for emulators */
 
 #endif /* TACT_MEASURE_HARNESS_H */

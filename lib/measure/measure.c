@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/emulator.h"
 #include "measure/counter.h"
 #include "measure/measure_job.h"
 #include "measure/native.h"
@@ -117,6 +118,18 @@ const struct measure_set *measure_set_of(const struct tact_isa *isa)
 		if (sets[i]->isa == isa)
 			return sets[i];
 	return NULL;
+}
+
+const struct tact_known *tact_known(void)
+{
+	return measure_native->known;
+}
+
+size_t sweep_emit(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32_t features,
+		  uint8_t *to, size_t room)
+{
+	return measure_native->sweep ? measure_native->sweep(kernel, size, step, features, to, room)
+				     : 0;
 }
 
 enum tact_measure_status tact_measure_check(const struct tact_isa *isa, const uint8_t *code,
@@ -306,6 +319,14 @@ int tact_harness_create(struct tact_harness **out, const struct tact_measure_opt
 		error = tact_fail(diag, TACT_E_INVAL, "an option is out of range");
 		goto out_destroy;
 	}
+	if (sysconf(_SC_PAGESIZE) != MEASURE_PAGE) {
+		error = tact_fail(diag, TACT_E_IO,
+				  "blocks need pages of %d bytes; this kernel's have %ld",
+				  MEASURE_PAGE, sysconf(_SC_PAGESIZE));
+		goto out_destroy;
+	}
+	if (emulator_find(h->emulator, sizeof(h->emulator)))
+		h->opt.max_spread = INFINITY; /* its times are no cycles, and differ as they like */
 	h->features = native_features();
 	probe_devices(h);
 	h->quantum = probe_quantum();
@@ -380,9 +401,7 @@ int job_fail_outcome(struct job *job)
 		return job_fail(job, TACT_MEASURE_PAGES, "touches more than %u pages",
 				job->h->opt.max_pages);
 	case OUTCOME_PROTECTION:
-		return job_fail(job, TACT_MEASURE_PROTECTION,
-				"general protection: a misaligned vector access or a non-canonical "
-				"address");
+		return job_fail(job, TACT_MEASURE_PROTECTION, "%s", measure_native->unaligned);
 	case OUTCOME_ILLEGAL:
 		return job_fail(job, TACT_MEASURE_ILLEGAL,
 				"an instruction that this CPU does not have");
@@ -429,6 +448,14 @@ int job_fail_order(struct job *job, int status)
 	}
 }
 
+void job_place_steps(struct job *job)
+{
+	struct measure_host *host = job->h->host;
+
+	for (uint32_t i = 0; measure_native->step_pc && i < host->n_steps; i++)
+		host->step[i].pc = measure_native->step_pc(&job->layout, host->step[i].pc);
+}
+
 /* Finds the flags that depend on the addresses of a few iterations. */
 static void trace(struct job *job)
 {
@@ -445,6 +472,7 @@ static void trace(struct job *job)
 		harness_kill(job->h);
 		return;
 	}
+	job_place_steps(job);
 	job->out->flags |=
 		measure_trace_flags(measure_native, host, job->plan.code, job->plan.size,
 				    MEASURE_CODE_BASE + job->layout.body, job->plan.loop);

@@ -36,6 +36,9 @@ int job_order(struct job *job, enum measure_order what);
 /* The same for an order whose outcome harness_order has returned. */
 int job_fail_order(struct job *job, int status);
 
+/* Says of recorded steps where in the body they are. */
+void job_place_steps(struct job *job);
+
 /* ---- measure_prepare.c ---- */
 
 /* Returns what every 8 bytes of memory hold at the start of a run. */

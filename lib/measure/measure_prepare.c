@@ -49,9 +49,11 @@ static int emit(struct job *job, unsigned low, unsigned high)
 	job->plan.high = high;
 	if (measure_native->emit(job->h->code, &job->plan, &job->layout) < 0)
 		return job_fail(job, TACT_MEASURE_TOO_LONG, "%zu bytes do not fit", job->plan.size);
+	harness_publish_code(job->h);
 	host->entry = MEASURE_CODE_BASE + job->layout.entry;
-	host->body_high = MEASURE_CODE_BASE + job->layout.body;
-	host->body_low = MEASURE_CODE_BASE + job->layout.body_low;
+	host->body_high = MEASURE_CODE_BASE + job->layout.enter_high;
+	host->body_low = MEASURE_CODE_BASE + job->layout.enter_low;
+	host->body_step = MEASURE_CODE_BASE + job->layout.enter_step;
 	host->counter_low = low;
 	host->counter_high = high;
 	harness_use_clocks(job->h, &job->layout);
@@ -196,6 +198,7 @@ static bool find_walk(struct job *job, struct measure_walk *walk)
 	host->max_steps = (uint32_t)(steps < MEASURE_MAX_STEPS ? steps : MEASURE_MAX_STEPS);
 	if (job_order(job, ORDER_STEP) < 0)
 		return false;
+	job_place_steps(job);
 	return measure_find_walk(walk, measure_native, host, job->plan.code, job->plan.size,
 				 MEASURE_CODE_BASE + job->layout.body, job->plan.loop);
 }
@@ -346,6 +349,8 @@ int job_prepare(struct job *job)
 	wanted = first;
 	cycles = ((double)host->pilot_high - (double)host->pilot_low) / (first.high - first.low) *
 		 cycles_per_tick(job);
+	if (job->h->floor.is_emulated) /* the first runs were translated */
+		cycles = (double)job->screen.n_insns;
 	if (job->plan.loop)
 		choose_iterations(cycles, &wanted.low, &wanted.high);
 	else

@@ -10,11 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <tact-program/known.h>
 #include <tact/measure.h>
 
 #include "base/base.h"
 #include "isa/isa.h"
 #include "measure/runner_wire.h"
+#include "measure/sweep_code.h"
 
 enum {
 	MEASURE_MAX_BODY = 24 * 1024, /* unrolled code: stays in a first-level cache of 32 KB */
@@ -101,6 +103,9 @@ struct measure_plan {
 /* Offsets in the code area. */
 struct measure_layout {
 	uint32_t entry, body, body_low, end, chain_short, chain_long;
+	/* Where the entry is told to go on, for the two runs, for none, and for one step by step. */
+	uint32_t enter_low, enter_high, enter_end, enter_step;
+	uint32_t step_body;		   /* code of that run, if it has its own */
 	uint32_t canary[MEASURE_CANARIES]; /* 0: there is no such part */
 	uint32_t copy_size;		   /* bytes of one iteration in the body */
 };
@@ -135,8 +140,10 @@ enum { MEASURE_MAX_ACCESSES = 16 };
  */
 struct measure_set {
 	const struct tact_isa *isa;
-	uint32_t keeps_way;    /* bit of `features`: a register can keep the way out of a block */
+	uint32_t keeps_way; /* bit of `features`: a register can keep the way out of a block */
+	const struct tact_known *known;
 	unsigned chain_cycles; /* of one multiplication in the clock's chain */
+	const char *unaligned; /* what a fault without an address comes from */
 
 	void (*screen)(struct measure_screen *s, const uint8_t *code, size_t size, bool loop,
 		       char *reason, size_t reason_size);
@@ -145,6 +152,8 @@ struct measure_set {
 	/* Fills the code area with the clock and the canary alone. */
 	int (*emit_clocks)(uint8_t *area, const struct measure_plan *plan,
 			   struct measure_layout *layout);
+	/* Returns where in the body the instruction is that a step was recorded at.  NULL: there. */
+	uint64_t (*step_pc)(const struct measure_layout *layout, uint64_t pc);
 	/* Describes the parts of the canary that emit makes for a core.  Returns their number. */
 	unsigned (*canaries)(struct measure_canary out[MEASURE_CANARIES],
 			     const struct measure_core *core);
@@ -163,6 +172,9 @@ struct measure_set {
 	/* Lists up to MEASURE_MAX_ACCESSES that the instruction at `code` makes in a step. */
 	unsigned (*accesses)(struct measure_access *out, const uint8_t *code, size_t size,
 			     const struct measure_step *step);
+	/* Does what sweep_emit does; NULL: there are no sweeps. */
+	size_t (*sweep)(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32_t features,
+			uint8_t *to, size_t room);
 };
 
 /* Returns NULL if code of this set cannot be measured. */
@@ -206,6 +218,7 @@ struct measure_floor {
 	bool has_overhead;		/* it was measured */
 	double chain, short_chain;	/* cycles by which the clock's two chains differ; of one */
 	unsigned quantum;		/* step of the time stamp counter */
+	bool is_emulated; /* the core is none: nothing is known, any moment is quiet */
 };
 
 /* Begins with what is known about a core. */

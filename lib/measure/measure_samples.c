@@ -19,6 +19,8 @@ static double least_cycles(const struct job *job)
 	const unsigned width = job->h->core.width;
 	const double least = (double)job->screen.n_insns / (2 * (width ? width : 16));
 
+	if (job->h->floor.is_emulated)
+		return 0;
 	return job->plan.loop ? fmax(least, width ? 1 : 0.5) : least;
 }
 

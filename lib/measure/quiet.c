@@ -97,7 +97,9 @@ bool measure_is_quiet(const struct measure_floor *floor, const struct measure_re
 	const double step = floor->quantum * measure_cycles_per_tick(floor, r);
 	bool is_quiet = true;
 
-	*excess = -1;
+	*excess = floor->is_emulated ? 0 : -1;
+	if (floor->is_emulated)
+		return step > 0;
 	for (unsigned i = 0; i < floor->n_parts && step > 0; i++) {
 		const double base = floor_of(floor, i), cycles = cycles_of(floor, r, i);
 		const double slack = step / floor->part[i].iterations;

@@ -11,6 +11,7 @@
 
 #include <tact/arch.h>
 
+#include "arch/arch.h"
 #include "measure/harness.h"
 
 enum {
@@ -61,7 +62,7 @@ int harness_know_core(struct tact_harness *h)
 			return -1;
 	}
 	h->core.coarse = h->quantum >= MEASURE_COARSE;
-	if (tact_cpu_find("native", &cpu) >= 0 && cpu.arch) {
+	if (tact_cpu_find("native", &cpu) >= 0 && cpu.arch && !cpu.arch->llvm) {
 		h->core.width = parameter(cpu.arch, "issue_width");
 		h->core.window = parameter(cpu.arch, "rob_size");
 	} else {
@@ -75,6 +76,7 @@ int harness_know_core(struct tact_harness *h)
 	measure_floor_init(&h->floor, measure_native, &h->core, h->quantum);
 	for (unsigned i = 0; i < h->floor.n_parts && h->opt.noisy; i++)
 		h->floor.part[i].tolerance = INFINITY;
+	h->floor.is_emulated = *h->emulator;
 	if (h->state)
 		measure_floor_load(&h->floor, h->state, h->cpu_model);
 	return 0;
@@ -133,7 +135,7 @@ static int tour(struct tact_harness *h)
 
 int harness_learn(struct tact_harness *h)
 {
-	const struct measure_plan plan = {.core = h->core};
+	const struct measure_plan plan = {.core = h->core, .features = h->features};
 	struct measure_layout layout;
 	bool is_strange = !h->core.width;
 	int status;
@@ -147,6 +149,7 @@ int harness_learn(struct tact_harness *h)
 		is_strange &= h->floor.best[i] <= 0;
 	if (measure_native->emit_clocks(h->code, &plan, &layout) < 0)
 		return 0;
+	harness_publish_code(h);
 	harness_use_clocks(h, &layout);
 	status = learn_here(h);
 	return status || !is_strange ? status : tour(h);

@@ -136,6 +136,7 @@ struct measure_host {
 	uint32_t order, n_samples;
 	uint64_t entry;		      /* of the emitted code */
 	uint64_t body_low, body_high; /* first instruction of the run with low, high copies */
+	uint64_t body_step;	      /* of the run step by step */
 	uint64_t counter_low, counter_high;
 	uint64_t chain_short, chain_long;  /* entries of the clock */
 	uint64_t canary[MEASURE_CANARIES]; /* entries; 0: there is no such part */

@@ -37,8 +37,10 @@ static void fail(enum measure_part part, int error)
 	process_exit(97);
 }
 
-/* Puts the descriptors where the runner expects them, and closes all others. */
-static void place_descriptors(const int from[4])
+/* Puts the descriptors where the runner expects them, and closes all others.  is_kept: the program
+ * that is started next opens the image itself.
+ */
+static void place_descriptors(const int from[4], bool is_kept)
 {
 	int moved[4];
 
@@ -49,7 +51,7 @@ static void place_descriptors(const int from[4])
 	for (int i = 1; i < 4; i++)
 		if (syscall(SYS_dup3, moved[i], MEASURE_SOCKET_FD + i, 0) < 0)
 			fail(PART_DESCRIPTORS, errno);
-	if (syscall(SYS_fcntl, IMAGE_FD, F_SETFD, FD_CLOEXEC) < 0 ||
+	if (syscall(SYS_fcntl, IMAGE_FD, F_SETFD, is_kept ? 0 : FD_CLOEXEC) < 0 ||
 	    syscall(SYS_close_range, 0, MEASURE_SOCKET_FD - 1, 0) < 0 ||
 	    syscall(SYS_close_range, IMAGE_FD + 1, ~0u, 0) < 0)
 		fail(PART_DESCRIPTORS, errno);
@@ -77,14 +79,15 @@ void harness_spawn(const struct tact_harness *h, int socket_fd)
 	sigfillset(&all);
 	/* First: a handler of the host's must not find other files in the place of its own. */
 	blocked = sigprocmask(SIG_SETMASK, &all, NULL) == 0 ? 0 : errno;
-	place_descriptors((const int[]){socket_fd, h->code_fd, h->data_fd, h->image_fd});
+	place_descriptors((const int[]){socket_fd, h->code_fd, h->data_fd, h->image_fd},
+			  *h->emulator);
 	if (blocked)
 		fail(PART_SIGNAL_MASK, blocked);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 		fail(PART_DEATH, errno);
 	if (!h->opt.no_namespaces)
 		unshare_namespaces();
-	keeper = process_start_file(IMAGE_FD, "tact-runner");
+	keeper = process_start_file(IMAGE_FD, "tact-runner", *h->emulator ? h->emulator : NULL);
 	if (keeper < 0)
 		fail(PART_EXEC, errno);
 	if (syscall(SYS_close_range, 0, ~0u, 0) < 0)

@@ -70,7 +70,7 @@ int job_time_entry(struct job *job)
 	uint64_t ticks[ENTRY_SAMPLES];
 	int status;
 
-	host->body_low = host->body_high = MEASURE_CODE_BASE + job->layout.end;
+	host->body_low = host->body_high = MEASURE_CODE_BASE + job->layout.enter_end;
 	host->n_samples = ENTRY_SAMPLES;
 	status = job_order(job, ORDER_SAMPLE);
 	host->body_low = body_low;
@@ -94,7 +94,7 @@ int job_check_start(struct job *job)
 
 	if (job->plan.loop && job->plan.copies > 1)
 		entry += EXITS_SHARE * iteration * job->out->high;
-	if (iteration <= 0 ||
+	if (iteration <= 0 || job->h->floor.is_emulated ||
 	    measure_is_start_plausible(start, iteration, job->out->high, entry, job->h->quantum))
 		return 0;
 	return job_fail(

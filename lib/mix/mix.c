@@ -210,7 +210,8 @@ static int load(struct tact_mix *mix, const char *path, const struct tact_mix_op
 	if (mix_is_counts(path)) {
 		status = mix_read_counts(mix, path, diag);
 	} else {
-		status = mix_read_recording(mix, path, diag);
+		status = mix_is_bolt(path) ? mix_read_bolt(mix, path, diag)
+					   : mix_read_recording(mix, path, diag);
 		if (status >= 0)
 			status = mix_resolve(mix, diag);
 	}

@@ -15,6 +15,8 @@
  *   emulate.c    runs a program under QEMU: exact counts; virtual.c: and samples of it
  *   windowed.c   windows of a program that runs natively: counts; spread.c: their error
  *   retirement.c when the instructions of a block retire
+ *   sums.c       files of lines, added up by key; sums_read.c reads them; bolt.c makes BOLT's, which
+ *                bolt_read.c takes for recordings
  *   pivot.c      tables; taxonomy.c: a user's groups; pivot_diff.c: two of them side by side
  *   costs.c      executions times predicted cycles
  *   generated_code.c  code that no file holds
@@ -49,7 +51,8 @@ struct mix_tally_entry {
 	struct mix_tally_key key;
 	double weight, newest; /* newest: the part of it from the newest pair of a stack */
 	uint32_t hits, newest_hits;
-	uint32_t settled; /* hits that are not near the newest end of a stack */
+	uint32_t settled;      /* hits that are not near the newest end of a stack */
+	uint32_t mispredicted; /* of a branch */
 };
 
 struct mix_tally {
@@ -272,6 +275,8 @@ int mix_shares_sort(struct tact_mix *mix); /* merges those of one profile and th
 /* Returns 0 if the executions of n profiles can be added up; -TACT_E_INVAL, -TACT_E_NOT_MODELLED. */
 int mix_check_all(const struct tact_mix *const *mixes, size_t n, struct tact_diag *diag);
 
+bool mix_is_bolt(const char *path);
+int mix_read_bolt(struct tact_mix *mix, const char *path, struct tact_diag *diag);
 bool mix_is_counts(const char *path);
 int mix_read_counts(struct tact_mix *mix, const char *path, struct tact_diag *diag);
 

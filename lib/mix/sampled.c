@@ -336,6 +336,7 @@ static int add_stack(struct sampler *s, const struct pmu_sample *x)
 			return -TACT_E_NOMEM;
 		e->weight += weight;
 		e->newest_hits += i + 1 == n;
+		e->mispredicted += newer.flags & PMU_BRANCH_MISPREDICTED;
 		e->settled += i >= SETTLED;
 		if (i + 1 == n)
 			break;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/emulator.h"
 #include "isa/isa.h"
 
 bool pmu_read_line(const char *path, char *line, size_t size)
@@ -214,6 +215,14 @@ static double measure_clock(const struct tact_isa *isa)
 	ticks = isa->native->read_clock() - ticks;
 	seconds = monotonic_seconds() - start;
 	return seconds > 0 ? (double)ticks / seconds : 0;
+}
+
+bool tact_host_emulator(char *text, size_t size)
+{
+	if (!text || !size)
+		return false;
+	text[0] = '\0';
+	return emulator_find(text, size);
 }
 
 int tact_host_probe(struct tact_host *out)

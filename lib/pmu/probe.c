@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "isa/isa.h"
 
 struct row {
 	const char *name, *title;
@@ -54,7 +55,7 @@ static const struct row rows[TACT_N_CHECKS] = {
 	[TACT_CHECK_RDPMC] =
 		{"rdpmc", "counters in user mode", pmu_probe_rdpmc, false,
 		 "counters are read by system calls or not at all: more noise in short samples",
-		 "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc"},
+		 "" /* differs between machines */},
 	[TACT_CHECK_LBR] =
 		{"lbr", "branch stacks (LBR)", pmu_probe_lbr, false,
 		 "block counts of whole programs come from plain samples or from a trace",
@@ -129,6 +130,8 @@ int tact_check_run(enum tact_check_id id, struct tact_check *out)
 	if (check.state != TACT_CHECK_GOOD) {
 		check.effect = row->effect;
 		check.fix = row->fix;
+		if (id == TACT_CHECK_RDPMC && isa_native())
+			check.fix = isa_native()->native->user_counter;
 	}
 	return tact_fill(out, &check, sizeof(check));
 }

@@ -12,8 +12,13 @@
 
 enum tact_check_state pmu_probe_hypervisor(char *found, size_t size)
 {
+	char emulator[TACT_EMULATOR_SIZE];
 	struct tact_host host;
 
+	if (tact_host_emulator(emulator, sizeof(emulator))) {
+		snprintf(found, size, "this program runs under an emulator, %.100s", emulator);
+		return TACT_CHECK_DEGRADED;
+	}
 	pmu_host_identify(&host);
 	if (!host.is_virtual) {
 		snprintf(found, size, "none");

@@ -25,12 +25,13 @@ static int open_event(struct perf_event_attr *attr)
 	return (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int open_cycles(void)
+static int open_cycles(uint64_t user_access)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.config1 = user_access,
 		.disabled = 1,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
@@ -93,14 +94,15 @@ static enum tact_check_state check_counter(int fd, int error, char *found, size_
 		return TACT_CHECK_MISSING;
 	}
 	each = (double)count / CHAIN;
-	snprintf(found, size, "%s (%.2f cycles for a multiplication in a chain)",
-		 is_plausible(each) ? "it counts" : "it opens, but does not count cycles", each);
+	snprintf(found, size, "%s (%.2f cycles for %s in a chain)",
+		 is_plausible(each) ? "it counts" : "it opens, but does not count cycles", each,
+		 isa_native() ? isa_native()->native->link : "nothing");
 	return is_plausible(each) ? TACT_CHECK_GOOD : TACT_CHECK_MISSING;
 }
 
 enum tact_check_state pmu_probe_cycles(char *found, size_t size)
 {
-	int fd = open_cycles();
+	int fd = open_cycles(0);
 
 	return check_counter(fd, errno, found, size);
 }
@@ -110,7 +112,7 @@ enum tact_check_state pmu_probe_rdpmc(char *found, size_t size)
 	long page_size = sysconf(_SC_PAGESIZE);
 	const struct perf_event_mmap_page *page;
 	bool is_allowed;
-	int fd = open_cycles();
+	int fd = open_cycles(isa_native() ? isa_native()->native->user_access : 0);
 
 	if (fd < 0) {
 		snprintf(found, size, "no counter to read");

@@ -276,6 +276,11 @@ int tact_report_mix(const struct tact_mix_report *opt,
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.summary || !r.pivot)
 		return -TACT_E_INVAL;
+	if (r.format >= TACT_FORMAT_FOLDED) {
+		const int status = report_mix_stacks(&report, &r);
+
+		return status < 0 ? status : report_end(&report);
+	}
 	rows.of = r.pivot;
 	rows.n = tact_mix_pivot_count(r.pivot);
 	if (r.top && r.top < rows.n)

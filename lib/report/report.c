@@ -9,13 +9,15 @@
 
 #include <tact/predict.h>
 
+#include "check/check.h"
 #include "obj/obj.h"
 
 enum { WRITE_SIZE = 1 << 16 };
 
 _Static_assert((int)TACT_FORMAT_TEXT == FORMAT_TEXT && (int)TACT_FORMAT_CSV == FORMAT_CSV &&
 		       (int)TACT_FORMAT_JSON == FORMAT_JSON &&
-		       (int)TACT_FORMAT_MARKDOWN == FORMAT_MARKDOWN,
+		       (int)TACT_FORMAT_MARKDOWN == FORMAT_MARKDOWN &&
+		       (int)TACT_FORMAT_PPROF == FORMAT_PPROF,
 	       "formats are those of base");
 
 static void hand_over(struct report *r)
@@ -212,10 +214,15 @@ int tact_report_run(const struct tact_run_report *opt,
 	struct tact_run_report r;
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.result || r.by < 0 ||
-	    r.by > TACT_REPORT_TREE || r.by == TACT_RESULT_THREAD)
+	    r.by > TACT_REPORT_TREE || r.by == TACT_RESULT_THREAD || r.format > TACT_FORMAT_PPROF)
 		return -TACT_E_INVAL;
 	if (r.format == TACT_FORMAT_JSON)
 		return tact_result_write(r.result, write, arg);
+	if (r.format >= TACT_FORMAT_FOLDED) {
+		const int status = report_run_stacks(&report, &r);
+
+		return status < 0 ? status : report_end(&report);
+	}
 	if (r.format == TACT_FORMAT_CSV && r.by > TACT_REPORT_INSNS)
 		report_calls_csv(&report, &r);
 	else if (r.format == TACT_FORMAT_CSV)
@@ -282,6 +289,27 @@ int tact_report_code(const struct tact_code_report *opt,
 
 	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.diff || !r.names[0] ||
 	    !r.names[1] || (unsigned)r.format >= ARRAY_SIZE(forms))
+		return -TACT_E_INVAL;
+	forms[r.format](&report, &r);
+	return report_end(&report);
+}
+
+int tact_report_check(const struct tact_check_report *opt,
+		      int (*write)(void *arg, const char *data, size_t size), void *arg)
+{
+	static void (*const forms[])(struct report * report, const struct tact_check_report *r) = {
+		[TACT_FORMAT_TEXT] = report_check_text,
+		[TACT_FORMAT_CSV] = report_check_csv,
+		[TACT_FORMAT_JSON] = report_check_json,
+		[TACT_FORMAT_MARKDOWN] = report_check_markdown,
+		[TACT_FORMAT_SARIF] = report_check_sarif,
+		[TACT_FORMAT_JUNIT] = report_check_junit,
+	};
+	struct report report = {.write = write, .arg = arg};
+	struct tact_check_report r;
+
+	if (!write || tact_read_options(&r, sizeof(r), opt) || !r.check || !r.check->has_run ||
+	    (unsigned)r.format >= ARRAY_SIZE(forms))
 		return -TACT_E_INVAL;
 	forms[r.format](&report, &r);
 	return report_end(&report);

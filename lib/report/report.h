@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layer 9: results as text, CSV, JSON and Markdown.
+ * Layer 10: results as text, CSV, JSON and Markdown.
  *
  *   run_text.c, run_csv.c     a traced run; run_window.c: some of its uops; runs_text.c: several CPUs
- *   run_calls.c               its calls
+ *   run_calls.c               its calls; stacks.c: as stacks for other tools, and those of a mix
  *   run_page.c, run_listing.c, diff_page.c  it, and two of them, as data of a page
  *   diff_text.c, diff_json.c  two of them
  *   code_text.c, code_json.c  two versions of code
+ *   check_words.c, check_rows.c, check_markdown.c, check_ci.c  code and its baseline
  *   mix_table.c, mix_cycles.c, mix_changes.c  mixes
  *   classes.c                 categories of blocks
  */
@@ -81,6 +82,10 @@ void report_calls_csv(struct report *report, const struct tact_run_report *r);
 void report_runs_text(struct report *report, const struct tact_run_report *r,
 		      const struct tact_result *const *results, size_t n);
 
+/* Write stacks: of the calls of a run, -TACT_E_NO_DATA if it has none; of the rows of a pivot. */
+int report_run_stacks(struct report *report, const struct tact_run_report *r);
+int report_mix_stacks(struct report *report, const struct tact_mix_report *r);
+
 /* Writes "file.c:12 (f)", "f 0x4a20 (gzip)"; name: of the function, NULL: its symbol. */
 void report_place(struct text *out, const struct tact_result_row *row, int by, const char *name);
 
@@ -119,5 +124,25 @@ void report_code_insn(struct text *out, const struct tact_isa *isa, const struct
 struct code_cost;
 void report_code_limit(struct text *out, const struct tact_arch *arch,
 		       const struct code_cost *cost);
+
+/* ---- code and its baseline ---- */
+
+struct check_row;
+
+void report_check_text(struct report *report, const struct tact_check_report *r);
+void report_check_markdown(struct report *report, const struct tact_check_report *r);
+void report_check_csv(struct report *report, const struct tact_check_report *r);
+void report_check_json(struct report *report, const struct tact_check_report *r);
+void report_check_sarif(struct report *report, const struct tact_check_report *r);
+void report_check_junit(struct report *report, const struct tact_check_report *r);
+
+/* Write "1 of 9 is over its limit; 2 slower, 1 faster, 5 the same"; "dot+0x10 (dot.c:5)"; why a row is
+ * what it is: "Ports -> Dependencies; was bar"; what is allowed: "2%"; a whole sentence.
+ */
+void report_check_verdict(struct text *out, const struct tact_codecheck *check);
+void report_check_place(struct text *out, const struct check_row *row);
+void report_check_why(struct text *out, const struct check_row *row);
+void report_check_limit(struct text *out, const struct check_row *row);
+void report_check_sentence(struct text *out, const struct check_row *row);
 
 #endif /* REPORT_REPORT_H */

@@ -131,7 +131,8 @@ static unsigned leave_to_loads(struct draft *d, struct group *groups, unsigned n
 			continue;
 		}
 		load->makes |= groups[g].outputs;
-		d->insn->output_latency[o] = load->latency;
+		for (unsigned left = groups[g].outputs; left; left &= left - 1)
+			d->insn->output_latency[__builtin_ctz(left)] = load->latency;
 	}
 	return kept;
 }

@@ -47,7 +47,7 @@ static uint64_t behind(const struct sim_state *s, uint64_t raw)
  */
 bool sim_waits_for_branch(const struct sim_state *s, uint64_t id)
 {
-	enum { TO_DISPATCH = 6 };
+	enum { TO_DISPATCH = 6, TO_ISSUE = 1 /* in order */ };
 	struct sim_feed *feed = &s->stream->feeds[sim_iteration(id) & (SIM_FEEDS - 1)];
 	const struct sim_instance *branch;
 	uint64_t last;
@@ -69,10 +69,12 @@ bool sim_waits_for_branch(const struct sim_state *s, uint64_t id)
 		if (branch->result[u].ready > done)
 			done = branch->result[u].ready;
 	if (done == SIM_NEVER) {
-		s->stream->wrong.waiting = sim_iteration(id);
+		if (!s->params->in_order) /* nothing passes the branch there */
+			s->stream->wrong.waiting = sim_iteration(id);
 		return true;
 	}
-	feed->resume_at = done + s->params->branch_penalty - TO_DISPATCH;
+	feed->resume_at =
+		done + s->params->branch_penalty - (s->params->in_order ? TO_ISSUE : TO_DISPATCH);
 	if (feed->resume_at < 1)
 		feed->resume_at = 1;
 	return s->clock < feed->resume_at;

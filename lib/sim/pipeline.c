@@ -7,15 +7,42 @@
 
 #include "sim/sim.h"
 
-void sim_cycle(struct sim_state *s)
+static inline void run_stages(struct sim_state *s)
 {
-	if (s->stream && s->stream->follows_trips)
-		sim_trip_leave(s);
 	sim_retire(s);
 	sim_rename(s);
 	sim_schedule(s);
+}
+
+/* CPUs of LLVM hold units; some issue in order. */
+static void run_units(struct sim_state *s)
+{
+	if (s->stream && s->stream->follows_trips)
+		sim_trip_leave(s);
+	if (s->params->in_order) {
+		sim_retire_quietly(s);
+		sim_issue(s);
+		return;
+	}
+	sim_hold_ports(s);
+	run_stages(s);
 	if (s->stream && sim_wrong_path_is_open(&s->stream->wrong))
 		sim_wrong_path_run(s);
+}
+
+void sim_cycle(struct sim_state *s)
+{
+	if (s->in_order.llvm) {
+		run_units(s);
+	} else if (s->stream) {
+		if (s->stream->follows_trips)
+			sim_trip_leave(s);
+		run_stages(s);
+		if (sim_wrong_path_is_open(&s->stream->wrong))
+			sim_wrong_path_run(s);
+	} else {
+		run_stages(s);
+	}
 	sim_fetch(s);
 	s->clock++;
 }
@@ -32,6 +59,7 @@ void sim_init(struct sim_state *s, const struct tact_arch *arch)
 	s->registers = &arch->isa->registers;
 	s->rob_size = (unsigned)params->rob_size < SIM_ROB ? (unsigned)params->rob_size : SIM_ROB;
 	sim_bind_init(s);
+	sim_issue_init(s, arch);
 	s->rob_full = s->rs_full = s->serialized = -1;
 	s->stores_full = -2; /* not in the cycle before the first one either */
 	s->line.window = UINT64_MAX;
@@ -196,6 +224,7 @@ struct run {
 	 */
 	struct checkpoint mark[BATCHES];
 	unsigned n_marks;
+	uint64_t budget; /* cycles */
 };
 
 /* Replaces `from` by what the instructions did since then. */
@@ -272,6 +301,13 @@ static void conclude_bounded(struct run *run, const struct settling *t, double b
 	out->uncertainty = slack(bound * (double)out->period) / (double)out->period;
 }
 
+/* A pace that only lasts until something is full. */
+static bool is_too_fast(const struct run *run, const struct settling *t)
+{
+	return run->opt->is_bound_exact &&
+	       stretch(&t->last[0], &t->last[t->n - 1]) < run->opt->bound;
+}
+
 static bool look_for_pace(struct run *run)
 {
 	const struct sim_state *s = run->s;
@@ -282,7 +318,7 @@ static bool look_for_pace(struct run *run)
 	if (opt->bound > 0 && has_settled(opt->is_front_end ? &at_front_end : &at_bound,
 					  &run->bounded, &now, opt->bound))
 		conclude_bounded(run, &run->bounded, opt->bound);
-	else if (has_settled(&alone, &run->alone, &now, 0))
+	else if (has_settled(&alone, &run->alone, &now, 0) && !is_too_fast(run, &run->alone))
 		conclude_settled(run, &run->alone);
 	return run->out->has_settled;
 }
@@ -297,7 +333,7 @@ static void look_for_steady_state(struct run *run)
 		return;
 	} else if (run->n_marks < BATCHES &&
 		   (uint64_t)run->s->clock >
-			   run->opt->max_cycles * (BATCHES + run->n_marks) / (2 * BATCHES)) {
+			   run->budget * (BATCHES + run->n_marks) / (2 * BATCHES)) {
 		run->mark[run->n_marks++] =
 			(struct checkpoint){.iteration = run->iteration, .clock = run->s->clock};
 	}
@@ -326,21 +362,40 @@ static bool wants_more(const struct run *run)
 	       run->s->clock < SIM_MAX_CLOCK && run->s->clock - run->end < STUCK_AFTER;
 }
 
+/* At the end of the budget: a mean that is faster than can be needs more iterations. */
+static bool is_extended(struct run *run)
+{
+	enum { MOST = 64 };
+	const struct sim_run_options *opt = run->opt;
+
+	if (!opt->is_bound_exact || opt->is_strict || run->budget >= MOST * opt->max_cycles ||
+	    run->budget > SIM_MAX_CLOCK / 2 ||
+	    stretch(&run->mark[0], &(struct checkpoint){.iteration = run->iteration,
+							.clock = run->end}) >= opt->bound)
+		return false;
+	run->budget *= 2;
+	run->n_marks = 0;
+	return true;
+}
+
 static bool goes_on(struct run *run)
 {
 	if (run->s->overflow || run->s->stop)
 		return false;
-	if ((uint64_t)run->s->clock < run->opt->max_cycles)
+	if ((uint64_t)run->s->clock < run->budget)
 		return !run->out->is_known || run->iteration < run->opt->min_iterations;
-	if (!run->out->is_known && run->n_marks)
+	if (!run->out->is_known && run->n_marks) {
+		if (is_extended(run))
+			return true;
 		conclude_mean(run);
+	}
 	return run->out->is_known && wants_more(run);
 }
 
 int sim_run(struct sim_state *s, const struct tact_block *block, const struct sim_program *program,
 	    const struct sim_run_options *opt, struct sim_result *out)
 {
-	struct run run = {.s = s, .opt = opt, .out = out};
+	struct run run = {.s = s, .opt = opt, .out = out, .budget = opt->max_cycles};
 
 	memset(out, 0, sizeof(*out));
 	init(s, block, program, opt);

@@ -111,6 +111,9 @@ static void end_known(struct draft *d)
 		d->sta[d->n_sta++] = d->std[--d->n_std];
 }
 
+/* A unit of LLVM's that is taken for more cycles than this is one uop, not one for each cycle. */
+enum { MANY_CYCLES = 32 };
+
 /* Sorts uops by what they do, which their ports tell. */
 static void sort_uops(struct draft *d, size_t i, bool taken)
 {
@@ -128,6 +131,11 @@ static void sort_uops(struct draft *d, size_t i, bool taken)
 			mask = taken_ports(d, mask);
 		if (d->holds_twice && computes_vectors(p, mask))
 			count /= 2;
+		if (d->l->advances && count > MANY_CYCLES) {
+			d->held[d->n_held].ports = mask;
+			d->held[d->n_held++].cycles = count;
+			count = 1;
+		}
 		for (unsigned c = 0; c < count && !d->full; c++) {
 			if (d->l->advances)
 				sort_known(d, mask);
@@ -210,179 +218,6 @@ struct sim_uop *sim_draft_uop(struct draft *d, enum sim_kind kind, params_ports 
 	return u;
 }
 
-static bool is_vector_output(const struct draft *d, unsigned o)
-{
-	const struct tact_isa *isa = d->block->arch->isa;
-
-	return d->l->out[o].kind == VALUE_REG &&
-	       (isa_is_vector(isa, d->l->out[o].key) || isa_is_turning(isa, d->l->out[o].key));
-}
-
-/* LLVM says of each result when it is there: the last one is what was loaded. */
-static unsigned longest_latency(const struct draft *d)
-{
-	unsigned longest = 1;
-
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		for (unsigned o = 0; o < d->l->n_out; o++)
-			if (d->l->out[o].kind != VALUE_MEMORY && draft_latency(d, k, o) > longest)
-				longest = draft_latency(d, k, o);
-	return longest;
-}
-
-unsigned sim_draft_load_latency(const struct draft *d)
-{
-	const struct arch_params *p = &d->block->arch->params;
-
-	/* A given latency is that of the whole instruction: its last uop has it. */
-	if (d->bi->latency)
-		return d->n_alu ? 0 : d->bi->latency;
-	if (d->l->advances)
-		return longest_latency(d);
-	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (is_vector_output(d, o))
-			return (unsigned)p->load_latency_vec;
-	return (unsigned)p->load_latency;
-}
-
-/* What it loads; it does not wait for that. */
-static void add_memory(struct draft *d, struct sim_uop *u)
-{
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		if (d->l->in[k].kind == VALUE_MEMORY) {
-			d->p->sources[d->p->n_sources++] =
-				(struct sim_source){SIM_FROM_INPUT, (uint8_t)k, 0};
-			u->n_memory++;
-		}
-}
-
-/* Where LLVM has no unit that computes, a load takes all that its results depend on: masks, indices. */
-static bool load_waits(const struct draft *d, unsigned k)
-{
-	if (d->l->in[k].kind == VALUE_ADDRESS)
-		return true;
-	if (d->l->in[k].kind == VALUE_MEMORY || !d->l->advances || d->n_alu)
-		return false;
-	for (unsigned o = 0; o < d->l->n_out; o++)
-		if (d->l->out[o].kind != VALUE_MEMORY && !draft_latency(d, k, o))
-			return false;
-	return true;
-}
-
-static void add_loads(struct draft *d)
-{
-	unsigned latency = sim_draft_load_latency(d);
-
-	d->insn->loads_at_once = d->n_load > 1 && d->l->advances;
-	for (unsigned i = 0; i < d->n_load; i++) {
-		struct sim_uop *u = sim_draft_uop(d, SIM_LOAD, d->load[i]);
-
-		u->in_window = i < d->l->n_loads;
-		d->insn->n_window += u->in_window;
-		u->latency = (uint16_t)(latency + d->bi->load_extra - d->bi->fast_load);
-		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (load_waits(d, k))
-				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
-		add_memory(d, u);
-		if (d->n_alu || i + 1 < d->n_load)
-			continue;
-		/* A plain load: its results come from the table. */
-		u->makes = 0xff;
-		for (unsigned o = 0; o < d->l->n_out; o++) {
-			unsigned longest = latency;
-
-			for (unsigned k = 0; k < d->l->n_in; k++)
-				if (d->l->in[k].kind == VALUE_ADDRESS &&
-				    draft_latency(d, k, o) > longest)
-					longest = draft_latency(d, k, o);
-			d->insn->output_latency[o] =
-				(uint16_t)(longest + d->bi->load_extra - d->bi->fast_load);
-		}
-	}
-}
-
-unsigned sim_draft_after_load(const struct draft *d, unsigned outputs)
-{
-	unsigned load = sim_draft_load_latency(d), after = 1;
-
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		for (unsigned o = 0; o < d->l->n_out && d->l->in[k].kind == VALUE_ADDRESS; o++)
-			if (outputs >> o & 1 && d->l->out[o].kind != VALUE_MEMORY &&
-			    draft_latency(d, k, o) > load + after)
-				after = draft_latency(d, k, o) - load;
-	return after;
-}
-
-/* Store-to-load forwarding: the core's latency, or the table's for this instruction if that is
- * longer (read-modify-write on older cores).
- */
-static void set_forward(struct draft *d)
-{
-	const struct arch_params *p = &d->block->arch->params;
-	unsigned load = sim_draft_load_latency(d),
-		 after = d->n_alu ? sim_draft_after_load(d, ~0u) : 0;
-	bool vector = load > (unsigned)p->load_latency;
-	unsigned forward = (unsigned)(vector ? p->store_forward_vec : p->store_forward);
-
-	if (d->l->load_operand != TACT_REG_NONE)
-		forward += block_wide_forward(p, d->bi->insn->operand[d->l->load_operand].bits);
-	for (unsigned k = 0; k < d->l->n_in; k++) {
-		if (d->l->in[k].kind != VALUE_MEMORY)
-			continue;
-		for (unsigned o = 0; o < d->l->n_out; o++) {
-			unsigned cycles = draft_latency(d, k, o);
-			unsigned behind = d->l->out[o].kind == VALUE_MEMORY ? 1 : after;
-
-			if (cycles > forward + behind)
-				forward = cycles - behind;
-		}
-	}
-	if (d->l->forward_gain < forward)
-		forward -= d->l->forward_gain;
-	d->insn->forward = (uint16_t)(d->bi->latency ? load : forward);
-}
-
-/* What a store's data are made of: a computed result, or what was loaded; and inputs that no result
- * waits for.
- */
-static void add_stored(struct draft *d, struct sim_uop *u, unsigned o)
-{
-	if (d->computes >= 0)
-		draft_wait(d, u, SIM_FROM_UOP, (unsigned)d->computes,
-			   d->l->before_store > 1 ? d->l->before_store : 1);
-	else if (d->n_load)
-		draft_wait(d, u, SIM_FROM_UOP, d->n_load - 1,
-			   d->p->uops[d->insn->first_uop + d->n_load - 1].latency);
-	for (unsigned k = 0; k < d->l->n_in; k++)
-		if ((d->l->in[k].kind == VALUE_REG || d->l->in[k].kind == VALUE_FLAGS) &&
-		    !(d->computed >> k & 1) && (d->computes < 0 || draft_latency(d, k, o)))
-			draft_wait(d, u, SIM_FROM_INPUT, k, 0);
-}
-
-static void add_stores(struct draft *d)
-{
-	unsigned o = 0;
-
-	for (unsigned k = 0; k < d->l->n_out; k++)
-		o = d->l->out[k].kind == VALUE_MEMORY ? k : o;
-	for (unsigned i = 0; i < d->n_sta; i++) {
-		const bool is_whole = i >= d->n_std && d->l->advances; /* one uop for both */
-		struct sim_uop *u =
-			sim_draft_uop(d, is_whole ? SIM_STORE_DATA : SIM_STORE_ADDRESS, d->sta[i]);
-
-		for (unsigned k = 0; k < d->l->n_in; k++)
-			if (d->l->in[k].kind == VALUE_ADDRESS)
-				draft_wait(d, u, SIM_FROM_INPUT, k, 0);
-		d->insn->n_store_uops++;
-		if (is_whole)
-			add_stored(d, u, o);
-		if (i >= d->n_std)
-			continue;
-		d->insn->n_store_uops++;
-		add_stored(d, sim_draft_uop(d, SIM_STORE_DATA, d->std[i]), o);
-	}
-}
-
 /* Micro-fusion: a load or a store address shares its slot with the next uop, until the number of
  * fused uops is right.
  */
@@ -438,7 +273,7 @@ static void find_unmade(struct draft *d)
 	for (unsigned u = 0; u < d->insn->n_uops; u++) {
 		const struct sim_uop *uop = &d->p->uops[d->insn->first_uop + u];
 
-		stores |= uop->kind == SIM_STORE_DATA;
+		stores |= uop->kind == SIM_STORE_DATA || d->insn->exchanges_memory;
 		computes |= uop->makes;
 	}
 	for (unsigned o = 0; o < d->l->n_out; o++)
@@ -463,10 +298,27 @@ static unsigned result_of(const struct draft *d, const struct sim_uop *u)
 	return longest < SIM_RESULTS ? longest : 0;
 }
 
+/* Finds the uops that stand for many cycles of a unit. */
+static void hold_ports(struct draft *d)
+{
+	for (unsigned i = 0; i < d->n_held; i++)
+		for (unsigned k = 0; k < d->insn->n_uops; k++) {
+			struct sim_uop *u = &d->p->uops[d->insn->first_uop + k];
+
+			if (u->ports != d->held[i].ports || u->divider)
+				continue;
+			u->divider = (uint16_t)(d->held[i].cycles < UINT16_MAX ? d->held[i].cycles
+									       : UINT16_MAX);
+			break;
+		}
+}
+
 /* Fills in what the scheduler asks for each uop again and again. */
 static void finish_uops(struct draft *d)
 {
-	uint8_t registers = (uint8_t)(((1u << d->insn->n_outputs) - 1) & ~d->insn->memory_outputs);
+	const unsigned all = (1u << d->insn->n_outputs) - 1;
+	uint8_t registers =
+		(uint8_t)(d->insn->exchanges_memory ? all : all & ~d->insn->memory_outputs);
 
 	d->insn->uses_memory = d->insn->memory_outputs != 0;
 	for (unsigned k = 0; k < d->insn->n_uops; k++) {
@@ -475,7 +327,7 @@ static void finish_uops(struct draft *d)
 		d->insn->uses_memory |= u->kind != SIM_ALU;
 		u->makes &= registers;
 		u->result = (uint8_t)result_of(d, u);
-		u->need = u->divider		  ? SIM_NEEDS_DIVIDER
+		u->need = u->divider		  ? d->n_held ? SIM_NEEDS_PORT : SIM_NEEDS_DIVIDER
 			  : d->insn->cycles && !k ? SIM_NEEDS_SOLITUDE
 						  : SIM_NEEDS_NOTHING;
 	}
@@ -568,6 +420,36 @@ static enum sim_stall own_stall_of(const struct block_lowered *l)
 		       : SIM_STALL_EXECUTION;
 }
 
+static void add_uops(struct draft *d, size_t i, bool taken)
+{
+	if (d->block->arch->params.in_order) {
+		sim_draft_in_order(d);
+		return;
+	}
+	if (!d->l->uops && !d->bi->fused_next)
+		return;
+	sort_uops(d, i, taken);
+	sim_draft_loads(d);
+	if (d->n_alu)
+		sim_draft_compute(d);
+	sim_draft_forward(d);
+	sim_draft_stores(d);
+}
+
+/* Of an instruction that is issued in order, the IDQ has one entry. */
+static void set_decoded(struct sim_insn *insn, const struct block_lowered *l, bool in_order)
+{
+	if (in_order) {
+		insn->n_decoded = insn->n_direct = 1;
+		return;
+	}
+	insn->n_decoded =
+		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
+	insn->n_direct = l->mite + l->ms > l->fused ? l->fused - block_sequenced(l) : l->mite;
+	if (insn->n_direct > insn->n_decoded)
+		insn->n_direct = insn->n_decoded;
+}
+
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream)
 {
@@ -629,23 +511,13 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
 	if (insn->n_fused > SIM_MAX_UOPS)
 		insn->n_fused = SIM_MAX_UOPS;
-	if (l->uops || bi->fused_next) {
-		sort_uops(&d, i, taken);
-		add_loads(&d);
-		set_forward(&d);
-		if (d.n_alu)
-			sim_draft_compute(&d);
-		add_stores(&d);
-	}
+	add_uops(&d, i, taken);
 	if (block->arch->params.late_flags)
 		find_late_flags(&d);
 	group_uops(&d);
 	add_values(&d);
 	find_unmade(&d);
+	hold_ports(&d);
 	finish_uops(&d);
-	insn->n_decoded =
-		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
-	insn->n_direct = l->mite + l->ms > l->fused ? l->fused - block_sequenced(l) : l->mite;
-	if (insn->n_direct > insn->n_decoded)
-		insn->n_direct = insn->n_decoded;
+	set_decoded(insn, l, block->arch->params.in_order != 0);
 }

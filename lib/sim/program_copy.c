@@ -50,6 +50,7 @@ static int find_merges(struct sim_program *p, const struct tact_block *block, bo
 int sim_program_build(struct sim_program *p, const struct tact_block *block, bool for_stream)
 {
 	p->n_insns = p->n_uops = p->n_sources = p->n_groups = p->n_inputs = 0;
+	p->n_uses = p->n_advances = 0;
 	block_connect(block);
 	p->n_raws = block->n_insns;
 	p->n_decoded = p->n_slots = 0;
@@ -75,6 +76,8 @@ int sim_program_build(struct sim_program *p, const struct tact_block *block, boo
 			return -TACT_E_NOMEM;
 		p->sync_nodes[p->n_insns] = (struct block_node){.producer = BLOCK_NO_PRODUCER};
 		sim_program_add(p, block, i, for_stream);
+		if (block->arch->params.in_order && sim_order_add(p, bi) < 0)
+			return -TACT_E_NOMEM;
 		p->n_decoded += p->insns[p->n_insns - 1].n_decoded;
 		p->n_slots +=
 			p->insns[p->n_insns - 1].n_decoded + p->insns[p->n_insns - 1].extra_slots;
@@ -91,7 +94,7 @@ void sim_program_fini(struct sim_program *p)
 	free(p->memory);
 	if (!p->memory) {
 		FREE_ALL(p->insns, p->sync_nodes, p->uops, p->sources, p->groups, p->inputs,
-			 p->nodes, p->raws, p->merges);
+			 p->nodes, p->raws, p->merges, p->orders, p->uses, p->advances);
 	}
 	memset(p, 0, sizeof(*p));
 }
@@ -117,12 +120,16 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 		     inputs = from->n_inputs * sizeof(*from->inputs),
 		     sources = from->n_sources * sizeof(*from->sources),
 		     nodes = from->n_inputs * sizeof(*from->nodes),
-		     raws = from->n_raws * sizeof(*from->raws);
+		     raws = from->n_raws * sizeof(*from->raws),
+		     orders = from->orders ? from->n_insns * sizeof(*from->orders) : 0,
+		     llvm_uses = from->n_uses * sizeof(*from->uses),
+		     advances = from->n_advances * sizeof(*from->advances);
 	size_t used = 0;
 	/* What every execution needs is together, so that it can be prefetched. */
 	const size_t insns_at = take(&used, insns), uops_at = take(&used, uops),
 		     sources_at = take(&used, sources), inputs_at = take(&used, inputs),
-		     groups_at = take(&used, from->n_groups),
+		     groups_at = take(&used, from->n_groups), orders_at = take(&used, orders),
+		     uses_at = take(&used, llvm_uses), advances_at = take(&used, advances),
 		     stats_at = take(&used, from->n_insns * sizeof(struct sim_stats)), hot = used,
 		     nodes_at = take(&used, nodes), raws_at = take(&used, raws);
 	char *memory = malloc(used);
@@ -139,6 +146,9 @@ int sim_program_copy(struct sim_program *to, const struct sim_program *from)
 	to->sources = copy_at(memory, sources_at, from->sources, sources);
 	to->inputs = copy_at(memory, inputs_at, from->inputs, inputs);
 	to->groups = copy_at(memory, groups_at, from->groups, from->n_groups);
+	to->orders = copy_at(memory, orders_at, from->orders, orders);
+	to->uses = copy_at(memory, uses_at, from->uses, llvm_uses);
+	to->advances = copy_at(memory, advances_at, from->advances, advances);
 	to->nodes = copy_at(memory, nodes_at, from->nodes, nodes);
 	to->raws = copy_at(memory, raws_at, from->raws, raws);
 	to->sync_nodes = NULL; /* for blocks that repeat: these do not */

@@ -4,8 +4,8 @@
  */
 #include "sim/sim.h"
 
-/* Returns the block of a stream that retires next, if nothing is in the reorder buffer. */
-static const struct sim_feed *next_feed(const struct sim_state *s)
+static inline __attribute__((always_inline)) const struct sim_feed *
+next_feed(const struct sim_state *s)
 {
 	uint64_t next = s->idq_count		       ? s->idq[s->idq_head].id
 			: s->iq_count		       ? s->iq[s->iq_head].raw
@@ -13,6 +13,11 @@ static const struct sim_feed *next_feed(const struct sim_state *s)
 						       : s->next_fetch;
 
 	return sim_iteration(next) < s->stream->n_feeds ? sim_feed_of(s, next) : NULL;
+}
+
+const struct sim_feed *sim_next_feed(const struct sim_state *s)
+{
+	return next_feed(s);
 }
 
 /* What an instruction is that waits for its own execution. */
@@ -75,7 +80,7 @@ static void count_stall(struct sim_state *s)
 				     : SIM_STALL_FRONT_END]++;
 }
 
-void sim_retire(struct sim_state *s)
+static inline __attribute__((always_inline)) void retire(struct sim_state *s, bool counts)
 {
 	unsigned width = (unsigned)s->params->retire_width, head = s->rob_head, done = 0,
 		 most = s->rob_count < width ? s->rob_count : width;
@@ -99,8 +104,18 @@ void sim_retire(struct sim_state *s)
 		s->retired += (sim_iteration(e->id) + 1 - s->retired) * e->ends_block;
 		head = (head + 1) & (SIM_ROB - 1);
 	}
-	if (!done && s->stream)
+	if (!done && s->stream && counts)
 		count_stall(s);
 	s->rob_head = head;
 	s->rob_count -= done;
+}
+
+void sim_retire(struct sim_state *s)
+{
+	retire(s, true);
+}
+
+void sim_retire_quietly(struct sim_state *s)
+{
+	retire(s, false);
 }

@@ -11,7 +11,8 @@
 static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data);
 
 /* Tells all uops that wait for a value when it is ready. */
-static void tell(struct sim_state *s, uint16_t *list, int32_t cycle, uint32_t producer)
+static inline __attribute__((always_inline)) void tell(struct sim_state *s, uint16_t *list,
+						       int32_t cycle, uint32_t producer)
 {
 	while (*list) {
 		uint16_t head = *list;
@@ -88,8 +89,13 @@ static void produce(struct sim_state *s, const struct sim_entry *e, int32_t from
 	struct sim_value *self = e->uop == SIM_SYNC ? &inst->sync : &inst->result[e->uop];
 	int32_t finish = from + 2, result = from + 1;
 
-	if (e->kind == SIM_LOAD && e->u->in_window)
-		complete_load(s, from + e->u->latency);
+	if (e->kind == SIM_LOAD) {
+		if (e->u->in_window)
+			complete_load(s, from + e->u->latency);
+		else if (insn->exchanges_memory)
+			inst->stored =
+				from + insn->output_latency[__builtin_ctz(insn->memory_outputs)];
+	}
 	learn(s, self, from, inst->number);
 	for (unsigned made = made_outputs(e, from); made; made &= made - 1) {
 		unsigned o = (unsigned)__builtin_ctz(made);
@@ -133,8 +139,8 @@ static void finish_load(struct sim_state *s, struct sim_entry *e, int32_t data)
 /* A load that needs more bytes than one store holds: that store must have left the store buffer,
  * some cycles after its retirement.
  */
-static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn,
-			 const struct sim_instance *store)
+__attribute__((noinline)) static int32_t
+unblocked(const struct sim_state *s, const struct sim_insn *insn, const struct sim_instance *store)
 {
 	const struct arch_params *p = s->params;
 	const int32_t left = store->retired + p->store_blocked - insn->forward - 1,
@@ -142,6 +148,8 @@ static int32_t unblocked(const struct sim_state *s, const struct sim_insn *insn,
 				     ? store->stored + p->store_blocked_latency - insn->forward
 				     : left;
 
+	if (s->in_order.llvm) /* so the bound has it, whatever the load does then */
+		return store->retired - 1 + p->store_blocked_latency - p->store_forward;
 	return left > data ? left : data;
 }
 
@@ -243,6 +251,38 @@ static int32_t held_by_alias(struct sim_state *s, const struct sim_instance *ins
 	return begin - s->clock + s->params->alias_latency;
 }
 
+static void hold_port(struct sim_state *s, const struct sim_entry *e)
+{
+	const unsigned more = e->u->divider - 1u;
+
+	s->held_ports |= 1u << e->port;
+	s->ports_free[e->port] = s->clock + e->u->divider;
+	e->stats->port[e->port] += more < UINT32_MAX - e->stats->port[e->port] ? more : 0;
+}
+
+void sim_hold_ports(struct sim_state *s)
+{
+	for (params_ports left = s->held_ports; left; left &= left - 1) {
+		const unsigned port = (unsigned)__builtin_ctz(left);
+
+		if (s->ports_free[port] <= s->clock)
+			s->held_ports &= ~(1u << port);
+	}
+	s->next_data_ports |= s->held_ports;
+}
+
+__attribute__((noinline)) static void take_need(struct sim_state *s, const struct sim_entry *e)
+{
+	if (e->need == SIM_NEEDS_DIVIDER) {
+		s->divider_free = s->clock + e->u->divider;
+		e->stats->divider += e->u->divider;
+	} else if (e->need == SIM_NEEDS_SOLITUDE) {
+		s->alone_free = s->clock + e->inst->insn->cycles;
+	} else {
+		hold_port(s, e);
+	}
+}
+
 /* Sends a uop to its port. */
 static void execute(struct sim_state *s, struct sim_entry *e)
 {
@@ -256,12 +296,8 @@ static void execute(struct sim_state *s, struct sim_entry *e)
 	if (s->watch)
 		sim_watch_dispatch(s, e, ready);
 	s->next_data_ports |= (unsigned)e->is_double << e->port;
-	if (e->need == SIM_NEEDS_DIVIDER) {
-		s->divider_free = s->clock + e->u->divider;
-		stats->divider += e->u->divider;
-	} else if (e->need == SIM_NEEDS_SOLITUDE) {
-		s->alone_free = s->clock + e->inst->insn->cycles;
-	}
+	if (e->need != SIM_NEEDS_NOTHING)
+		take_need(s, e);
 	if (e->kind == SIM_LOAD) {
 		if (waits_for_store(s, e))
 			return;
@@ -342,9 +378,10 @@ static bool collides(struct sim_state *s, const struct sim_entry *e)
 static bool can_run(struct sim_state *s, const struct sim_entry *e)
 {
 	/* The second half of a 256-bit access keeps data from the port, not addresses. */
-	if (s->data_ports >> e->port & 1 && e->kind != SIM_STORE_ADDRESS)
+	if (s->data_ports >> e->port & 1 &&
+	    (e->kind != SIM_STORE_ADDRESS || s->held_ports >> e->port & 1))
 		return false;
-	if (e->need != SIM_NEEDS_NOTHING &&
+	if (e->need != SIM_NEEDS_NOTHING && e->need != SIM_NEEDS_PORT &&
 	    ((e->need == SIM_NEEDS_DIVIDER ? s->divider_free : s->alone_free) > s->clock ||
 	     has_older_rival(s, e)))
 		return false;

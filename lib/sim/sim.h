@@ -5,6 +5,7 @@
  *
  *   program.c    what each instruction of the block becomes: uops with their sources and results
  *   compute.c    those of them that compute, each for the results that it makes
+ *   draft_memory.c  those that load and store
  *   program_copy.c  all instructions of a block, and a copy of these in one piece of memory
  *   ahead.c      lines of code that are fetched ahead of the decoders, in a stream
  *   fetch.c      predecoder, instruction queue, decoders, microcode sequencer, DSB, LSD -> IDQ
@@ -16,6 +17,8 @@
  *   schedule.c   reservation station -> ports; results
  *   ready.h      what is ready, by port and age
  *   retire.c     in order, out of the reorder buffer
+ *   in_order.c   CPUs that execute in order: IDQ -> units, in place of renamer and scheduler
+ *   in_order_code.c  what each instruction of the block is for that
  *   pipeline.c   the cycle; one block that repeats, and its steady state
  *   stream.c     different blocks, one after the other
  *   trips.c      loads and stores of a stream that miss the first-level cache
@@ -27,6 +30,8 @@
 
 #include <tact/pipeline.h>
 
+#include "arch/arch_llvm.h"
+#include "arch/units.h"
 #include "block/block.h"
 #include "block/dsb_line.h"
 #include "sim/arrivals.h"
@@ -84,9 +89,10 @@ enum sim_stall {
 enum sim_kind { SIM_ALU, SIM_LOAD, SIM_STORE_ADDRESS, SIM_STORE_DATA };
 
 /* What a uop needs for itself: the divider; or that no other instruction of its kind runs (locked
- * ones, those of the system).  FACILE's bound adds them up in the same way.
+ * ones, those of the system); or its port, for many cycles (units of LLVM's CPUs).  FACILE's bound
+ * adds them up in the same way.
  */
-enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE };
+enum sim_need { SIM_NEEDS_NOTHING, SIM_NEEDS_DIVIDER, SIM_NEEDS_SOLITUDE, SIM_NEEDS_PORT };
 
 /* Where a uop gets a value from: another uop of the instruction, or one of its inputs. */
 enum sim_source_kind { SIM_FROM_UOP, SIM_FROM_INPUT };
@@ -106,7 +112,7 @@ struct sim_input {
 /* An unfused uop of an instruction. */
 struct sim_uop {
 	uint32_t ports, taken_ports; /* for a taken branch; 0: no difference */
-	uint16_t divider;
+	uint16_t divider;	     /* cycles that it needs that, or its port */
 	uint16_t latency; /* from its dispatch to what other uops of the instruction get from it */
 	uint32_t first_source; /* in the program's list */
 	uint8_t kind;	       /* enum sim_kind */
@@ -165,6 +171,21 @@ struct sim_insn {
 	uint64_t banks;	   /* of every iteration; 0: they differ, or are not known */
 	uint16_t forward;  /* cycles from a store's data to the result of the load that takes it */
 	uint8_t own_stall; /* enum sim_stall: what it is that waits for its own execution */
+	bool exchanges_memory; /* its load makes what it stores */
+};
+
+/* An instruction as issue in order sees it (struct block_issue). */
+struct sim_order {
+	uint64_t groups;
+	uint32_t first_use, first_advance; /* in the program's lists */
+	uint16_t micro_ops, latency, first_write;
+	uint16_t load_extra; /* cycles that its load takes longer than from the first level */
+	uint8_t n_uses, n_advances;
+	bool has_overlapping_groups;
+	bool loads, stores, load_barrier, store_barrier, begins_group, ends_group, retires_early;
+	bool exchanges_memory; /* loads what it stores a result of */
+	uint16_t made[LOWERED_MAX_OUT], write_id[LOWERED_MAX_OUT];
+	uint16_t forwarded[LOWERED_MAX_OUT]; /* from a store that its load meets */
 };
 
 /* What the front end sees of an instruction of the block. */
@@ -200,6 +221,13 @@ struct sim_program {
 	struct block_node *sync_nodes; /* of insns: what SIM_SYNC makes the stack pointer from if
 					  the block repeats */
 	size_t sync_capacity;
+	/* For CPUs that execute in order; parallel to insns. */
+	struct sim_order *orders;
+	size_t order_capacity;
+	struct llvm_use *uses;
+	size_t n_uses, use_capacity;
+	struct block_advance *advances;
+	size_t n_advances, advance_capacity;
 	uint8_t *merges; /* of the block's instructions: the register that is first joined */
 	size_t merge_capacity;
 	unsigned n_decoded; /* uops of all instructions */
@@ -225,6 +253,11 @@ void sim_connect_stack(struct sim_program *p);
 /* Adds instruction i of the block, and the next one if they are macro-fused. */
 void sim_program_add(struct sim_program *p, const struct tact_block *block, size_t i,
 		     bool for_stream);
+
+/* Adds the instruction that was added last, for issue in order; with sim_draft_in_order (draft.h).
+ * Returns 0 or -TACT_E_NOMEM.
+ */
+int sim_order_add(struct sim_program *p, const struct block_insn *bi);
 
 /* Copies a program for a stream, into one piece of memory and with statistics, which are zero.
  * Returns 0 or -TACT_E_NOMEM; even then `to` may be given to sim_program_fini.
@@ -442,6 +475,25 @@ struct sim_stream {
 	unsigned n_together; /* how many leave with it */
 };
 
+/* Issue in order. */
+struct sim_in_order {
+	const struct arch_llvm *llvm; /* NULL: not a CPU of LLVM */
+	unsigned left, issued;	      /* micro-ops: room in this cycle, issued in it */
+	unsigned carried;	      /* of the last instruction, left for the next cycles */
+	bool ends_group;	      /* that one */
+	/* The oldest instruction that is not issued, from when all older ones are. */
+	struct sim_instance *head;
+	int32_t ready;	     /* its operands are there */
+	int32_t ordered;     /* and it need not wait for older results or barriers */
+	uint32_t producer;   /* instruction of the block whose result comes last */
+	bool waits_for_load; /* that one loads */
+	bool has_producer;
+	uint8_t wait;	    /* enum tact_wait: why it is not issued when its operands are there */
+	int32_t write_back; /* of what was issued last */
+	int32_t load_done, load_barrier, store_barrier; /* the last of each has executed */
+	struct units units;
+};
+
 struct sim_state {
 	const struct tact_block *block;
 	const struct arch_params *params;
@@ -539,6 +591,8 @@ struct sim_state {
 	uint64_t waits_with_result;	/* age of a uop that a result keeps from its port now */
 	/* Bit k: in k cycles, a result comes from this port. */
 	uint64_t results[TACT_MAX_PORTS];
+	params_ports held_ports;	    /* by uops that need them for many cycles */
+	int32_t ports_free[TACT_MAX_PORTS]; /* these: when they are free again */
 	int32_t divider_free;
 	uint16_t n_blocked; /* loads that wait for a store to retire: their entries */
 	int32_t alias_free; /* end of the last load that a store elsewhere delayed */
@@ -585,6 +639,7 @@ struct sim_state {
 	struct sim_value many[SIM_SLOTS]
 			     [SIM_MAX_UOPS]; /* results, where SIM_FEW_UOPS are too few */
 	struct tact_sim_uop record[SIM_RECORDS];
+	struct sim_in_order in_order; /* set up where the CPU executes in order */
 };
 
 void sim_fetch(struct sim_state *s);
@@ -599,6 +654,22 @@ void sim_bind_init(struct sim_state *s);
 void sim_rename(struct sim_state *s);
 void sim_schedule(struct sim_state *s);
 void sim_retire(struct sim_state *s);
+void sim_retire_quietly(struct sim_state *s); /* without counting stalls: in order */
+
+/* Returns the block of a stream that is issued next, if it is known. */
+const struct sim_feed *sim_next_feed(const struct sim_state *s);
+
+/* ---- in_order.c: in place of sim_rename and sim_schedule ---- */
+
+void sim_issue(struct sim_state *s);
+
+/* A cycle begins: ports that are held for many cycles; CPUs of LLVM, out of order. */
+void sim_hold_ports(struct sim_state *s);
+void sim_issue_init(struct sim_state *s, const struct tact_arch *arch);
+void sim_issue_rebase(struct sim_state *s, int32_t by);
+
+/* The state at the end of an iteration, for steady.c. */
+uint64_t sim_issue_hash(const struct sim_state *s, uint64_t first);
 
 /* Returns whether the renamer executes a move now; if not, sim_moves_write must be called, as for
  * every other instruction that writes a shared register.
@@ -829,6 +900,7 @@ struct sim_run_options {
 	void *arg;
 	double bound;		 /* cycles per iteration, at least; 0: not known */
 	bool is_front_end;	 /* the bound is one of the front end */
+	bool is_bound_exact;	 /* no pace is faster than the bound */
 	uint64_t min_iterations; /* that are simulated even if the state repeats earlier */
 	struct sim_stats *stats; /* SIM_STATS for each instruction of the program */
 };
@@ -846,6 +918,9 @@ void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t 
 /* Its result is there in cycle `result`. */
 void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t result,
 		      bool waited_for_store);
+/* The head is issued in order, to these ports (-1: none). */
+void sim_watch_order(struct sim_state *s, const struct sim_instance *inst, int port,
+		     int32_t executed, uint32_t store);
 void sim_watch_retire(struct sim_state *s, const struct sim_rob_entry *e);
 
 #endif /* TACT_SIM_PRIVATE_H */

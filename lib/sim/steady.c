@@ -181,7 +181,17 @@ static uint64_t sketch_of(const struct sim_state *s, uint64_t iteration)
 	return mix(fetch_hash(s, iteration), rename_hash(s));
 }
 
-static uint64_t state_of(const struct sim_state *s, uint64_t iteration)
+/* Ports that are held for many cycles, and issue in order. */
+__attribute__((noinline)) static uint64_t units_hash(const struct sim_state *s, uint64_t first)
+{
+	uint64_t h = s->params->in_order ? sim_issue_hash(s, first) : 0;
+
+	for (params_ports left = s->held_ports; left; left &= left - 1)
+		h = mix(h, ahead(s, s->ports_free[__builtin_ctz(left)]));
+	return h;
+}
+
+static uint64_t window_hash(const struct sim_state *s, uint64_t iteration)
 {
 	uint64_t first = iteration << SIM_NUMBER_BITS, h = rob_hash(s, first);
 	unsigned dispatched = 0;
@@ -194,6 +204,13 @@ static uint64_t state_of(const struct sim_state *s, uint64_t iteration)
 		dispatched |= (unsigned)s->dispatched[p] << p;
 
 	return mix(mix(h, (uint64_t)s->next_data_ports << 32 | dispatched), rs_hash(s, first));
+}
+
+static uint64_t state_of(const struct sim_state *s, uint64_t iteration)
+{
+	const uint64_t h = window_hash(s, iteration);
+
+	return s->in_order.llvm ? mix(h, units_hash(s, iteration << SIM_NUMBER_BITS)) : h;
 }
 
 struct sim_mark sim_mark_state(const struct sim_state *s, uint64_t iteration)

@@ -392,6 +392,9 @@ void sim_stream_rebase(struct sim_state *s, int32_t by)
 		move_back(&s->rs[i].ready, by);
 		move_back(&s->rs[i].issued, by);
 	}
+	sim_issue_rebase(s, by);
+	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+		move_back(&s->ports_free[p], by);
 	for (unsigned i = 0; i < SIM_SLOTS; i++) {
 		struct sim_instance *inst = &s->slots[i];
 

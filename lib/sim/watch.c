@@ -32,7 +32,7 @@ const char *tact_wait_name(enum tact_wait wait)
 		[TACT_WAIT_RS] = "rs",		 [TACT_WAIT_SERIALIZE] = "serialize",
 		[TACT_WAIT_OPERAND] = "operand", [TACT_WAIT_STORE] = "store",
 		[TACT_WAIT_PORT] = "port",	 [TACT_WAIT_DIVIDER] = "divider",
-		[TACT_WAIT_RETIRE] = "retire",
+		[TACT_WAIT_RETIRE] = "retire",	 [TACT_WAIT_ORDER] = "order",
 	};
 
 	return (unsigned)wait < TACT_N_WAITS ? names[wait] : "unknown";
@@ -126,7 +126,7 @@ void sim_watch_dispatch(struct sim_state *s, const struct sim_entry *e, int32_t 
 		r->wait_insn = e->producer;
 	}
 	if (s->clock > ready + 1)
-		r->port_wait = e->u->divider ? TACT_WAIT_DIVIDER : TACT_WAIT_PORT;
+		r->port_wait = e->need == SIM_NEEDS_DIVIDER ? TACT_WAIT_DIVIDER : TACT_WAIT_PORT;
 }
 
 void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t result,
@@ -139,6 +139,33 @@ void sim_watch_finish(struct sim_state *s, const struct sim_entry *e, int32_t re
 	if (waited_for_store) {
 		r->operand_wait = TACT_WAIT_STORE;
 		r->wait_insn = e->producer;
+	}
+}
+
+void sim_watch_order(struct sim_state *s, const struct sim_instance *inst, int port,
+		     int32_t executed, uint32_t store)
+{
+	const struct sim_in_order *o = &s->in_order;
+	const unsigned at = (s->rob_head + s->rob_count - 1) & (SIM_ROB - 1);
+	const int32_t delivered = s->idq[s->idq_head].at;
+	const unsigned uop = s->rob[at].n_records;
+	struct tact_sim_uop *r = record_at(s, sim_watch_issue(s, inst, uop, 0, port, delivered));
+
+	r->issued = inst->issued;
+	r->ready = o->ready;
+	r->dispatched = s->clock;
+	r->executed = executed;
+	r->front_wait = TACT_WAIT_NONE;
+	r->issue_wait = inst->issued > delivered + 1 ? TACT_WAIT_ISSUE : TACT_WAIT_NONE;
+	if (o->has_producer) {
+		r->operand_wait = TACT_WAIT_OPERAND;
+		r->wait_insn = o->producer;
+	}
+	if (s->clock > o->ready)
+		r->port_wait = o->wait;
+	if (store != UINT32_MAX) {
+		r->operand_wait = TACT_WAIT_STORE;
+		r->wait_insn = store;
 	}
 }
 

@@ -138,8 +138,6 @@ int tact_stream_add(struct tact_stream *t, const struct tact_block *block, uint3
 
 	if (!t || !block || !block->n_insns || !number)
 		return -TACT_E_INVAL;
-	if (block->arch->params.in_order)
-		return -TACT_E_NOT_MODELLED;
 	t = t->owner;
 	if (t->arch && t->arch != block->arch)
 		return -TACT_E_INVAL;

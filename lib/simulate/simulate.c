@@ -51,13 +51,14 @@ const char *tact_sim_method_name(enum tact_sim_method method)
 }
 
 /* Returns how many cycles are worth simulating: enough to fill the reorder buffer and to see some
- * iterations.
+ * iterations, which take longer than their bounds where nothing overlaps out of order.
  */
-static uint64_t budget(const struct tact_prediction *bounds, uint64_t asked)
+static uint64_t budget(const struct tact_prediction *bounds, bool in_order, uint64_t asked)
 {
-	enum { FILL = 500, ITERATIONS = 16 };
+	enum { FILL = 500, ITERATIONS = 16, IN_ORDER = 64 };
+	const int iterations = in_order ? IN_ORDER : ITERATIONS;
 	uint64_t cycles =
-		asked ? asked : FILL + (uint64_t)(ITERATIONS * bounds->cycles_per_iteration);
+		asked ? asked : FILL + (uint64_t)(iterations * bounds->cycles_per_iteration);
 
 	return cycles < SIM_MAX_CLOCK ? cycles : SIM_MAX_CLOCK;
 }
@@ -106,7 +107,9 @@ static void keep_bound(struct sim_result *result, double bound)
 static int run(struct tact_simulator *simulator, struct tact_block *block,
 	       const struct tact_sim_options *opt)
 {
-	struct sim_run_options options = {.max_cycles = budget(&simulator->bounds, opt->max_cycles),
+	struct sim_run_options options = {.max_cycles = budget(&simulator->bounds,
+							       block->arch->params.in_order != 0,
+							       opt->max_cycles),
 					  .is_strict = opt->max_cycles != 0,
 					  .is_exact = opt->only_repeats,
 					  .min_iterations = opt->min_iterations,
@@ -117,6 +120,7 @@ static int run(struct tact_simulator *simulator, struct tact_block *block,
 	if (status < 0)
 		return status;
 	find_bound(&simulator->bounds, &options);
+	options.is_bound_exact = block->arch->llvm != NULL;
 	if (tact_grow(&simulator->stats, &simulator->stats_capacity,
 		      SIM_STATS * simulator->program.n_insns, sizeof(*simulator->stats)) < 0)
 		return -TACT_E_NOMEM;
@@ -200,8 +204,6 @@ int tact_simulate(struct tact_simulator *simulator, struct tact_block *block,
 	    tact_read_options(&options, sizeof(options), opt) < 0)
 		return -TACT_E_INVAL;
 	simulator->has_figure = false;
-	if (block->arch->params.in_order)
-		return -TACT_E_NOT_MODELLED;
 	simulator->bounds.size = sizeof(simulator->bounds);
 	status = tact_predict(block, &bounds, &simulator->bounds);
 	if (status >= 0)

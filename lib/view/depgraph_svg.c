@@ -38,28 +38,6 @@ struct drawing {
 	int x_left, x_right, width, height;
 };
 
-static void add_escaped(struct text *out, const char *string)
-{
-	for (; *string; string++) {
-		switch (*string) {
-		case '<':
-			text_add(out, "&lt;");
-			break;
-		case '>':
-			text_add(out, "&gt;");
-			break;
-		case '&':
-			text_add(out, "&amp;");
-			break;
-		case '"':
-			text_add(out, "&quot;");
-			break;
-		default:
-			text_add_bytes(out, string, 1);
-		}
-	}
-}
-
 /* Counts ends first, so that boxes are high enough. */
 static void place_boxes(struct drawing *d)
 {
@@ -185,7 +163,7 @@ static void draw_boxes(const struct drawing *d, struct text *out)
 			    d->x_left + 3 * CHAR, d->box_y[i] + d->box_height[i] / 2 + 5, i + 1);
 		text_printf(out, "<text x=\"%d\" y=\"%d\">", d->x_left + 4 * CHAR,
 			    d->box_y[i] + d->box_height[i] / 2 + 5);
-		add_escaped(out, d->g->listing->line[i]);
+		text_xml(out, d->g->listing->line[i]);
 		text_add(out, "</text>\n");
 	}
 }
@@ -208,7 +186,7 @@ static void draw_edge(const struct drawing *d, const struct placed *p, struct te
 	text_printf(out, "<text class=\"%s\" x=\"%d\" y=\"%d\" text-anchor=\"%s\">",
 		    e->is_critical ? "label critical" : "label", x + side * 6, p->y_from - 3,
 		    p->is_left ? "end" : "start");
-	add_escaped(out, e->label);
+	text_xml(out, e->label);
 	text_printf(out, " %u</text>\n", e->latency);
 }
 
@@ -238,7 +216,7 @@ static void draw_head(const struct drawing *d, struct text *out)
 			    i ? "red" : "grey", i ? "#c00" : "#789");
 	text_add(out, "</defs>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
 	text_printf(out, "<text class=\"title\" x=\"%d\" y=\"22\">", MARGIN);
-	add_escaped(out, d->g->title);
+	text_xml(out, d->g->title);
 	text_printf(out,
 		    "</text>\n<text class=\"small\" x=\"%d\" y=\"40\">right: within an iteration, "
 		    "left: "

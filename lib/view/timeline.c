@@ -270,8 +270,12 @@ void timeline_reason_text(const struct reason *r, const struct tact_arch *arch,
 	case TACT_WAIT_ISSUE:
 		text_add(out, is_amd ? "in line to dispatch" : "in line to issue");
 		break;
+	case TACT_WAIT_ORDER:
+		text_add(out, "older results come first");
+		break;
 	case TACT_WAIT_SERIALIZE:
-		text_add(out, "everything before it must retire");
+		text_add(out, arch->params.in_order ? "older loads or stores come first"
+						    : "everything before it must retire");
 		break;
 	default:
 		text_printf(out, "front end: %s",

@@ -49,6 +49,7 @@ static const struct letter {
 	{'=', "33", "waits for an operand", NULL},
 	{'p', "31", "port busy", NULL},
 	{'d', "31", "divider busy", NULL},
+	{'o', "33", "waits for older ones", NULL},
 	{'e', "1;32", "executes", NULL},
 	{'s', "33", "waits for a store's data", NULL},
 	{'E', "1;32", "executed", NULL},
@@ -77,7 +78,10 @@ char tact_view_letter(const struct tact_sim_uop *u, int64_t cycle)
 	if (cycle < u->ready && cycle < u->dispatched)
 		return u->operand_wait == TACT_WAIT_OPERAND ? '=' : '.';
 	if (cycle < u->dispatched)
-		return u->port_wait == TACT_WAIT_DIVIDER ? 'd' : u->port_wait ? 'p' : '.';
+		return u->port_wait == TACT_WAIT_DIVIDER ? 'd'
+		       : u->port_wait == TACT_WAIT_PORT	 ? 'p'
+		       : u->port_wait != TACT_WAIT_NONE	 ? 'o'
+							 : '.';
 	if (cycle < u->executed)
 		return u->operand_wait == TACT_WAIT_STORE && cycle > u->dispatched ? 's' : 'e';
 	return cycle == u->executed ? 'E' : '-';

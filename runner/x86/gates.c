@@ -20,6 +20,8 @@ enum { USER_CS = 0x33, USER_SS = 0x2b };
 enum { FRAME_RIP, FRAME_CS, FRAME_RFLAGS, FRAME_RSP, FRAME_SS };
 
 const uint32_t gate_audit_arch = AUDIT_ARCH_X86_64;
+const uint64_t gate_user_access = 0;
+const uint64_t gate_address_end = 0x7ffffffff000ull; /* the upper half is the kernel's */
 
 extern const char gate_abort[];
 
@@ -134,7 +136,7 @@ uint64_t gate_pc(const ucontext_t *context)
 	return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
 }
 
-void gate_record_step(struct measure_step *step, const ucontext_t *context)
+void gate_record_step(struct measure_step *step, ucontext_t *context)
 {
 	/* in the order of their encoding */
 	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
@@ -146,8 +148,9 @@ void gate_record_step(struct measure_step *step, const ucontext_t *context)
 		step->reg[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 }
 
-void gate_stop_stepping(ucontext_t *context)
+void gate_stop_stepping(ucontext_t *context, uint64_t stack)
 {
+	(void)stack;
 	context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
 }
 
@@ -197,11 +200,24 @@ bool gate_set_thread_data(void)
 	       !gate_syscall(__NR_arch_prctl, ARCH_SET_GS, MEASURE_THREAD_BASE, 0, 0, 0, 0);
 }
 
-bool gate_reads_counter(uint64_t pc)
+/* rdpmc: a general protection fault, where the kernel does not allow it. */
+bool gate_is_counter_fault(int signal, const siginfo_t *info, uint64_t pc)
 {
 	const volatile uint8_t *code = (const volatile uint8_t *)(uintptr_t)pc;
 
-	return code[0] == 0x0f && code[1] == 0x33; /* rdpmc */
+	return signal == SIGSEGV && gate_is_protection_fault(info) && code[0] == 0x0f &&
+	       code[1] == 0x33;
+}
+
+/* A general protection fault has no address. */
+bool gate_is_protection_fault(const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL;
+}
+
+/* Caches follow what is written, wherever that is. */
+void gate_see_code(void)
+{
 }
 
 void gate_skip_counter(ucontext_t *context)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 
-SUBCOMMANDS = {'mix': ('record', 'report', 'diff', 'exact', 'train')}
+SUBCOMMANDS = {'mix': ('record', 'report', 'diff', 'exact', 'export', 'merge', 'train')}
 
 
 def help_of(tact, *words):

@@ -10,7 +10,8 @@ A case is one file NAME.case:
     run: "$TACT" predict -x 90      a line of a shell script; several make a longer one
     exit: 0                         expected exit code (default 0)
     needs: as gcc user measure      skipped if one of these is missing (user: not root; measure: a
-                                    machine that can measure; ptrace: one that allows it; llvm: tact_llvm.so)
+                                    machine that can measure; ptrace: one that allows it; llvm: tact_llvm.so;
+                                    llvm-22: with that version, whose models' numbers the case has)
     waits: for what                 it does nothing most of the time: it runs beside the others
     --- file NAME                   a file that the script finds in its directory
     ...
@@ -97,9 +98,12 @@ class Case:
                 why = machine.why_not_ptrace(tact)
                 if why:
                     return why
-            elif need == 'llvm':
-                if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(tact)), 'tact_llvm.so')):
+            elif need in ('llvm', 'llvm-22'):
+                version = machine.llvm_version(tact)
+                if not version:
                     return 'tact_llvm.so was not built: there is no llvm-22-dev or llvm-19-dev'
+                if need == 'llvm-22' and version != 22:
+                    return 'the numbers are those of LLVM 22, here is %d' % version
             elif need == 'user':
                 if os.geteuid() == 0:
                     return 'root may read everything'

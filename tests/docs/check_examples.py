@@ -54,6 +54,7 @@ TRIED = ('c', 'cpp', 'python')
 # Examples of manual pages that cannot run here, and why.
 MAN_SKIPPED = (
     (r'--listen|--connect', 'needs two machines'),
+    (r'^tact serve$|^curl ', 'serves until a signal ends it; tests/serve asks'),
     (r'^sudo |^#', 'changes the machine'),
 )
 MAN_NEEDS = (

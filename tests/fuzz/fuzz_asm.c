@@ -35,6 +35,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     source.regions[i].end != ASM_NO_MARKER) ||
 		    strlen(source.names + source.markers[source.regions[i].begin].name) > size)
 			__builtin_trap();
+	/* What is let through names neither directive at the start of a line. */
+	if (asm_refuse(&source, &diag) >= 0)
+		for (i = 0; i + 8 < source.size; i++)
+			if ((!i || source.text[i - 1] == '\n') &&
+			    (!strncasecmp(source.text + i, ".incbin\"", 8) ||
+			     !strncasecmp(source.text + i, ".incbin ", 8)))
+				__builtin_trap();
 	asm_source_destroy(&source);
 	return 0;
 }

@@ -522,6 +522,52 @@ def check_runs(tests, tact, browser, directory):
     check('the new instruction is marked', re.search('class="new">div ecx', page.dom))
 
 
+FLAME = """
+  const root = document.documentElement, boxes = Array.from(document.querySelectorAll('.f'));
+  const key = k => document.dispatchEvent(new KeyboardEvent('keydown', {key: k}));
+  const gone = () => document.querySelectorAll('.gone').length;
+  const box = boxes.filter(b => b.querySelector('title').textContent.startsWith('imul'))[0];
+  window.prompt = () => 'IMUL';
+  key('/');
+  root.dataset.hits = document.querySelectorAll('.hit').length;
+  root.dataset.said = document.querySelector('#note').textContent;
+  box.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+  root.dataset.zoomed = gone();
+  root.dataset.wide = box.querySelector('rect').getAttribute('width');
+  key('Escape');
+  root.dataset.back = gone();
+  key('ArrowUp');
+  root.dataset.focus = document.activeElement.querySelector('title').textContent;
+"""
+
+
+def check_flame(tests, tact, browser, directory):
+    """A flame graph alone in the browser: it zooms, searches and has keys."""
+    make_mix(tact, directory)
+    path = os.path.join(directory, 'flame.svg')
+    subprocess.run([tact, 'mix', 'report', '-q', '--by', 'module,function,mnemonic', '-f', 'flame', '-o', path,
+                    os.path.join(directory, 'm.counts')], check=True, capture_output=True, timeout=TIMEOUT)
+    check = lambda what, good, why='': tests.check('flame: %s' % what, good, why)
+    page = Page.__new__(Page)
+    page.name, page.path, page.browser, page.directory = 'flame', path, browser, directory
+    text = open(path, encoding='utf-8').read()
+    check('nothing from elsewhere', not re.search(r'\bsrc=|\bhref=|@import|url\(', text))
+    check('names stay text', '<i>prog' not in text and '&lt;i&gt;prog' in text)
+    picture = os.path.join(directory, 'flame.png')
+    page.run('--screenshot=' + picture)
+    check('the picture is not blank', len(pixels(picture)[2]) > 40, len(pixels(picture)[2]))
+    page.path = os.path.join(directory, 'flame-script.svg')
+    with open(page.path, 'w', encoding='utf-8') as out:
+        out.write(text.replace('</svg>', '<script><![CDATA[%s]]></script></svg>' % FLAME))
+    dom = page.run('--dump-dom')
+    got = {name: html.unescape(value) for name, value in re.findall(r'\bdata-(\w{3,})="([^"]*)"', dom[:4000])}
+    check('search finds and sums', int(got.get('hits', 0)) > 0 and
+          re.fullmatch(r'\d+ found, [0-9.]+% of all', got.get('said', '')), got)
+    check('a click zooms in', int(got.get('zoomed', 0)) > 0 and float(got.get('wide', 0)) > 1000, got)
+    check('Escape zooms out', got.get('back') == '0', got)
+    check('arrows go', got.get('focus', '') != '', got)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument('--tact', default=os.path.join(TOP, 'build', 'tact'))
@@ -535,7 +581,8 @@ def main():
         return 0
     tests = Tests()
     with tempfile.TemporaryDirectory(prefix='tact-web-') as directory:
-        for check in (check_demo, check_keys, check_unverified, check_names, check_report, check_mix, check_runs):
+        for check in (check_demo, check_keys, check_unverified, check_names, check_report, check_mix, check_flame,
+                      check_runs):
             try:
                 check(tests, os.path.abspath(args.tact), browser, directory)
             except Exception as e:  # whatever it is, the others still run and the sum is right

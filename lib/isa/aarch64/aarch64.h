@@ -41,6 +41,18 @@ static inline int64_t a64_signed(uint32_t word, unsigned low, unsigned n)
 	return ((int64_t)a64_field(word, low, n) ^ sign) - sign;
 }
 
+extern const struct isa_native a64_native;
+
+/* What is known of a core by the numbers in its main ID register; NULL: nothing. */
+struct a64_core {
+	uint8_t implementer;
+	uint16_t part;
+	const char *name; /* as its vendor writes it */
+	const char *llvm; /* LLVM's name of its model; NULL: there is none */
+};
+const struct a64_core *a64_core_of(unsigned implementer, unsigned part);
+const char *a64_vendor_of(unsigned implementer);
+
 bool a64_find_address(struct mc_address *out, const uint8_t *code, unsigned length);
 void a64_refine(struct tact_insn *insn, const uint8_t *code);
 

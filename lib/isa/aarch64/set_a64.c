@@ -248,6 +248,9 @@ const struct tact_isa isa_aarch64 = {
 		      .frame_pointer = 29,
 		      .n_flag_groups = 1,
 		      .names = register_names},
+#ifdef __aarch64__
+	.native = &a64_native,
+#endif
 	.llvm = &spec,
 	.llvm_models =
 		"ampere1 ampere1b a64fx cortex-a53 cortex-a55 cortex-a57 cortex-a510 cortex-a320 "

@@ -153,6 +153,9 @@ const struct isa_native x86_native = {.is_one_of = is_one_of,
 				      .list_vectors = list_vectors,
 				      .read_clock = read_clock,
 				      .run_chain = run_chain,
+				      .link = "a multiplication",
+				      .user_counter =
+					      "echo 1 > /sys/bus/event_source/devices/cpu/rdpmc",
 				      .tracing = &x86_tracing};
 
 #endif /* __x86_64__ */

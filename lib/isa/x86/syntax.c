@@ -162,9 +162,18 @@ static const char *const clang[] = {
 	"clang", "--target=x86_64", "-c", "-g", "-x", "assembler", "-", "-o", NULL};
 static const char *const *const others[] = {llvm_mc, clang};
 
+/* That of another machine has a name of its own, in Debian too. */
+#ifdef __x86_64__
+#define PROGRAM "as"
+#define PACKAGE "binutils"
+#else
+#define PROGRAM "x86_64-linux-gnu-as"
+#define PACKAGE "binutils-x86-64-linux-gnu"
+#endif
+
 const struct isa_assembler x86_assembler = {
-	.program = "as",
-	.package = "binutils",
+	.program = PROGRAM,
+	.package = PACKAGE,
 	.options = options,
 	.comments = "#",
 	.directive = {[TACT_SYNTAX_ATT] = ".att_syntax", [TACT_SYNTAX_INTEL] = ".intel_syntax"},

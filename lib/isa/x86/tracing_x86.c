@@ -2,14 +2,14 @@
  *
  * Stepping through a process: registers, breakpoints, and what stepping leaves behind.
  */
+#include "isa/x86/x86.h"
+
 #ifdef __x86_64__
 
 #include <errno.h>
 #include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
-
-#include "isa/x86/x86.h"
 
 enum {
 	TRAP_FLAG = 1 << 8,

@@ -140,6 +140,9 @@ static void put_body(struct buffer *b, const struct measure_plan *plan,
 	}
 	layout->copy_size = (uint32_t)plan->size;
 	layout->end = (uint32_t)b->n;
+	layout->enter_low = layout->body_low;
+	layout->enter_high = layout->enter_step = layout->step_body = layout->body;
+	layout->enter_end = layout->end;
 }
 
 /* Reads the counter into rax. */

@@ -12,6 +12,7 @@
 enum { X86_HAS_AVX = 1, X86_HAS_AVX512 = 2, X86_HAS_AVX512_VL_BW = 4, X86_HAS_GS_BASE = 8 };
 
 extern const struct measure_set measure_x86;
+extern const struct tact_known measure_x86_known;
 
 /* The ordinary number that all elements of vector register r start with. */
 uint64_t measure_x86_ordinary(unsigned r);
@@ -35,5 +36,7 @@ size_t measure_x86_put_counter(uint8_t *to, unsigned reg, size_t distance);
 size_t measure_x86_put_move(uint8_t *to, unsigned reg, int32_t by);
 unsigned measure_x86_accesses(struct measure_access *out, const uint8_t *code, size_t size,
 			      const struct measure_step *step);
+size_t measure_x86_sweep(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32_t features,
+			 uint8_t *to, size_t room);
 
 #endif /* TACT_MEASURE_X86_H */

@@ -8,6 +8,8 @@ const struct measure_set measure_x86 = {
 	.isa = &isa_x86,
 	.keeps_way = X86_HAS_GS_BASE,
 	.chain_cycles = 3, /* imul r32, r32 */
+	.unaligned = "general protection: a misaligned vector access or a non-canonical "
+		     "address",
 	.screen = measure_x86_screen,
 	.emit = measure_x86_emit,
 	.emit_clocks = measure_x86_emit_clocks,
@@ -15,7 +17,9 @@ const struct measure_set measure_x86 = {
 	.core_of = measure_x86_core_of,
 	.put_counter = measure_x86_put_counter,
 	.put_move = measure_x86_put_move,
+	.known = &measure_x86_known,
 	.accesses = measure_x86_accesses,
+	.sweep = measure_x86_sweep,
 };
 
 #ifdef __x86_64__

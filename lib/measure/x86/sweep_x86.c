@@ -196,8 +196,8 @@ static void put_calls(struct buffer *b, uint64_t n)
 	}
 }
 
-size_t sweep_emit(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32_t features,
-		  uint8_t *to, size_t room)
+size_t measure_x86_sweep(enum sweep_kernel kernel, uint64_t size, uint64_t step, uint32_t features,
+			 uint8_t *to, size_t room)
 {
 	struct buffer b = {.p = to, .capacity = room};
 	const bool is_wide = features & X86_HAS_AVX;

@@ -4,9 +4,11 @@
  * come first, each once before any of them comes again; what other groups have taken meanwhile is
  * left out of the turn.
  */
+#include "arch/units.h"
+
 #include <string.h>
 
-#include "mca/mca_facts.h"
+#include "arch/arch_llvm.h"
 
 static unsigned index_of(uint64_t mask)
 {
@@ -18,12 +20,12 @@ static uint64_t highest(uint64_t mask)
 	return 1ull << index_of(mask);
 }
 
-void units_init(struct facts_units *u, const struct llvm_cpu_info *info)
+void units_init(struct units *u, const struct llvm_cpu_info *info)
 {
 	memset(u, 0, sizeof(*u));
 	for (unsigned i = 0; i < info->n_resources; i++) {
 		const struct llvm_resource *from = &info->resource[i];
-		struct facts_unit *unit = &u->unit[index_of(from->mask)];
+		struct unit *unit = &u->unit[index_of(from->mask)];
 
 		unit->mask = from->mask;
 		unit->is_group = from->is_group;
@@ -48,7 +50,7 @@ void units_init(struct facts_units *u, const struct llvm_cpu_info *info)
 
 /* ---- turns ---- */
 
-static uint64_t take_turn(struct facts_unit *unit, uint64_t candidates)
+static uint64_t take_turn(struct unit *unit, uint64_t candidates)
 {
 	const uint64_t chosen = highest(candidates);
 
@@ -56,7 +58,7 @@ static uint64_t take_turn(struct facts_unit *unit, uint64_t candidates)
 	return chosen;
 }
 
-static uint64_t choose(struct facts_unit *unit)
+static uint64_t choose(struct unit *unit)
 {
 	if (unit->ready & unit->next)
 		return take_turn(unit, unit->ready & unit->next);
@@ -69,7 +71,7 @@ static uint64_t choose(struct facts_unit *unit)
 }
 
 /* What was used is not chosen again in this turn. */
-static void end_turn(struct facts_unit *unit, uint64_t used)
+static void end_turn(struct unit *unit, uint64_t used)
 {
 	if (used > unit->next) {
 		unit->removed |= used;
@@ -84,15 +86,15 @@ static void end_turn(struct facts_unit *unit, uint64_t used)
 
 /* ---- taking and giving back ---- */
 
-static bool is_ready(const struct facts_unit *unit, unsigned n)
+static bool is_ready(const struct unit *unit, unsigned n)
 {
 	return (!unit->is_reserved || !unit->buffer_size) &&
 	       (unsigned)__builtin_popcountll(unit->ready) >= n;
 }
 
-static void use(struct facts_units *u, uint64_t mask, uint64_t part)
+static void use(struct units *u, uint64_t mask, uint64_t part)
 {
-	struct facts_unit *unit = &u->unit[index_of(mask)];
+	struct unit *unit = &u->unit[index_of(mask)];
 
 	unit->ready ^= part;
 	if (unit->n_units > 1)
@@ -100,16 +102,16 @@ static void use(struct facts_units *u, uint64_t mask, uint64_t part)
 	if (is_ready(unit, 1))
 		return;
 	for (uint64_t left = unit->users; left; left &= left - 1) {
-		struct facts_unit *group = &u->unit[__builtin_ctzll(left)];
+		struct unit *group = &u->unit[__builtin_ctzll(left)];
 
 		group->ready ^= mask;
 		end_turn(group, mask);
 	}
 }
 
-static void give_back(struct facts_units *u, uint64_t mask, uint64_t part)
+static void give_back(struct units *u, uint64_t mask, uint64_t part)
 {
-	struct facts_unit *unit = &u->unit[index_of(mask)];
+	struct unit *unit = &u->unit[index_of(mask)];
 	const bool was_full = !is_ready(unit, 1);
 
 	unit->ready ^= part;
@@ -118,9 +120,9 @@ static void give_back(struct facts_units *u, uint64_t mask, uint64_t part)
 }
 
 /* Issues in order are over when the unit is free again. */
-static void end_reservation(struct facts_units *u, uint64_t mask)
+static void end_reservation(struct units *u, uint64_t mask)
 {
-	struct facts_unit *unit = &u->unit[index_of(mask)];
+	struct unit *unit = &u->unit[index_of(mask)];
 
 	unit->is_reserved = false;
 	if (unit->is_group)
@@ -129,25 +131,25 @@ static void end_reservation(struct facts_units *u, uint64_t mask)
 		u->reserved_buffers ^= highest(mask);
 }
 
-static void make_busy(struct facts_units *u, uint64_t mask, uint64_t part, unsigned cycles)
+static void make_busy(struct units *u, uint64_t mask, uint64_t part, unsigned cycles)
 {
 	unsigned i = 0;
 
 	while (i < u->n_busy && (u->busy[i].unit != mask || u->busy[i].part != part))
 		i++;
-	if (i == FACTS_MAX_BUSY)
+	if (i == UNITS_MAX_BUSY)
 		return;
 	if (i == u->n_busy)
-		u->busy[u->n_busy++] = (struct facts_busy){mask, part, 0};
+		u->busy[u->n_busy++] = (struct units_busy){mask, part, 0};
 	u->busy[i].cycles += cycles;
 }
 
-void units_cycle(struct facts_units *u)
+void units_cycle(struct units *u)
 {
 	unsigned kept = 0;
 
 	for (unsigned i = 0; i < u->n_busy; i++) {
-		struct facts_busy *busy = &u->busy[i];
+		struct units_busy *busy = &u->busy[i];
 
 		if (busy->cycles)
 			busy->cycles--;
@@ -162,9 +164,9 @@ void units_cycle(struct facts_units *u)
 	u->n_busy = kept;
 }
 
-static void use_one(struct facts_units *u, uint64_t mask, unsigned cycles)
+static void use_one(struct units *u, uint64_t mask, unsigned cycles)
 {
-	struct facts_unit *unit = &u->unit[index_of(mask)];
+	struct unit *unit = &u->unit[index_of(mask)];
 	uint64_t part = unit->ready;
 
 	while (unit->is_group) {
@@ -176,33 +178,34 @@ static void use_one(struct facts_units *u, uint64_t mask, unsigned cycles)
 		part = choose(unit);
 	use(u, mask, part);
 	make_busy(u, mask, part, cycles);
+	u->taken[u->n_taken++] = (struct units_busy){mask, part, cycles};
 }
 
 /* ---- an instruction ---- */
 
 /* Groups that share units: each must find one that the others leave. */
-static bool find_units(const struct facts_units *u, const struct llvm_facts *facts)
+static bool find_units(const struct units *u, const struct units_demand *d)
 {
 	unsigned left[LLVM_MAX_KINDS];
 	uint64_t consumed = 0;
 
 	for (unsigned i = 0; i < LLVM_MAX_KINDS; i++)
 		left[i] = (unsigned)__builtin_popcountll(u->unit[i].ready);
-	for (unsigned i = 0; i < facts->n_uses; i++) {
-		const unsigned at = index_of(facts->use[i].mask);
+	for (unsigned i = 0; i < d->n_uses; i++) {
+		const unsigned at = index_of(d->use[i].mask);
 
 		if (u->unit[at].is_group)
 			continue;
-		left[at] -= facts->use[i].is_reserved ? 0 : facts->use[i].units;
+		left[at] -= d->use[i].is_reserved ? 0 : d->use[i].units;
 		if (!left[at])
-			consumed |= facts->use[i].mask;
+			consumed |= d->use[i].mask;
 	}
-	for (unsigned i = 0; i < facts->n_uses; i++) {
-		const struct facts_unit *unit = &u->unit[index_of(facts->use[i].mask)];
+	for (unsigned i = 0; i < d->n_uses; i++) {
+		const struct unit *unit = &u->unit[index_of(d->use[i].mask)];
 		const uint64_t ready = unit->ready & ~consumed;
 		unsigned at;
 
-		if (facts->use[i].is_reserved || !unit->is_group)
+		if (d->use[i].is_reserved || !unit->is_group)
 			continue;
 		if (!ready)
 			return false;
@@ -215,23 +218,23 @@ static bool find_units(const struct facts_units *u, const struct llvm_facts *fac
 	return true;
 }
 
-bool units_are_free(const struct facts_units *u, const struct llvm_facts *facts)
+bool units_are_free(const struct units *u, const struct units_demand *d)
 {
 	uint64_t busy = 0;
 
-	for (unsigned i = 0; i < facts->n_uses; i++) {
-		const struct llvm_use *use_of = &facts->use[i];
+	for (unsigned i = 0; i < d->n_uses; i++) {
+		const struct llvm_use *use_of = &d->use[i];
 
 		if (!is_ready(&u->unit[index_of(use_of->mask)],
 			      use_of->is_reserved ? 0 : use_of->units))
 			busy |= use_of->mask;
 	}
-	if (busy & u->all_units || facts->groups & u->reserved_groups)
+	if (busy & u->all_units || d->groups & u->reserved_groups)
 		return false;
-	return !facts->has_overlapping_groups || find_units(u, facts);
+	return !d->has_overlapping_groups || find_units(u, d);
 }
 
-static void reserve(struct facts_units *u, const struct llvm_use *use_of)
+static void reserve(struct units *u, const struct llvm_use *use_of)
 {
 	u->unit[index_of(use_of->mask)].is_reserved = true;
 	u->reserved_groups ^= highest(use_of->mask);
@@ -239,8 +242,7 @@ static void reserve(struct facts_units *u, const struct llvm_use *use_of)
 }
 
 /* The group with the fewest units left comes first; of these, the one with the lower number. */
-static unsigned scarcest(const struct facts_units *u, const struct llvm_use *const *list,
-			 unsigned n)
+static unsigned scarcest(const struct units *u, const struct llvm_use *const *list, unsigned n)
 {
 	unsigned best = 0;
 
@@ -254,20 +256,21 @@ static unsigned scarcest(const struct facts_units *u, const struct llvm_use *con
 	return best;
 }
 
-void units_issue(struct facts_units *u, const struct llvm_facts *facts)
+void units_issue(struct units *u, const struct units_demand *d)
 {
 	const struct llvm_use *later[LLVM_MAX_RESOURCES];
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < facts->n_uses; i++) {
-		const struct llvm_use *use_of = &facts->use[i];
-		const struct facts_unit *unit = &u->unit[index_of(use_of->mask)];
+	u->n_taken = 0;
+	for (unsigned i = 0; i < d->n_uses; i++) {
+		const struct llvm_use *use_of = &d->use[i];
+		const struct unit *unit = &u->unit[index_of(use_of->mask)];
 
 		if (!use_of->cycles)
 			end_reservation(u, use_of->mask);
 		else if (use_of->is_reserved)
 			reserve(u, use_of);
-		else if (facts->has_overlapping_groups && unit->is_group &&
+		else if (d->has_overlapping_groups && unit->is_group &&
 			 __builtin_popcountll(unit->ready) > 1)
 			later[n++] = use_of;
 		else
@@ -283,15 +286,15 @@ void units_issue(struct facts_units *u, const struct llvm_facts *facts)
 
 /* ---- buffers ---- */
 
-bool units_have_room(const struct facts_units *u, uint64_t buffers)
+bool units_have_room(const struct units *u, uint64_t buffers)
 {
 	return !(buffers & (u->reserved_buffers | u->full_buffers));
 }
 
-void units_take_room(struct facts_units *u, uint64_t buffers)
+void units_take_room(struct units *u, uint64_t buffers)
 {
 	for (; buffers; buffers &= buffers - 1) {
-		struct facts_unit *unit = &u->unit[__builtin_ctzll(buffers)];
+		struct unit *unit = &u->unit[__builtin_ctzll(buffers)];
 
 		if (unit->buffer_size > 0 && !--unit->free_slots)
 			u->full_buffers |= buffers & -buffers;
@@ -300,11 +303,11 @@ void units_take_room(struct facts_units *u, uint64_t buffers)
 	}
 }
 
-void units_leave_room(struct facts_units *u, uint64_t buffers)
+void units_leave_room(struct units *u, uint64_t buffers)
 {
 	u->full_buffers &= ~buffers;
 	for (; buffers; buffers &= buffers - 1) {
-		struct facts_unit *unit = &u->unit[__builtin_ctzll(buffers)];
+		struct unit *unit = &u->unit[__builtin_ctzll(buffers)];
 
 		unit->free_slots += unit->buffer_size > 0;
 	}

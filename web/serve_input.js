@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT
+ * The code, the CPUs and the link to both; asks as one types.
+ */
+'use strict';
+/* global $, D, make, ask, state, showCards, say, plural, root */
+(function () {
+const EXAMPLE = '# a dot product\nloop:\n\tmovsd (%rdi,%rax,8), %xmm1\n' +
+  '\tmulsd (%rsi,%rax,8), %xmm1\n\taddsd %xmm1, %xmm0\n\tinc %rax\n\tcmp %rdx, %rax\n\tjb loop\n';
+const DELAY = 120; /* ms after a key */
+const code = $('code'), cpus = [];
+let timer = 0;
+
+/* Hex digits in groups or not, and nothing else. */
+function isHex(text) {
+  return /^[0-9a-fA-F\s]+$/.test(text) && text.replace(/\s/g, '').length % 2 === 0;
+}
+
+function request() {
+  const text = code.value, r = { mode: $('mode').value };
+  if (isHex(text)) r.hex = text.split(/\n/).join(' ').trim();
+  else { r.text = text; r.syntax = $('syntax').value; }
+  return r;
+}
+
+/* ---- the link: everything is behind the #, which is not sent ---- */
+
+function keepLink() {
+  const p = new URLSearchParams({ code: code.value, cpus: cpus.join(','), mode: $('mode').value,
+    syntax: $('syntax').value, tab: state.tab });
+  history.replaceState(null, '', '#' + p.toString());
+}
+
+function readLink() {
+  const p = new URLSearchParams(location.hash.slice(1));
+  code.value = p.get('code') || EXAMPLE;
+  state.select(p.get('tab'));
+  cpus.length = 0;
+  (p.get('cpus') || 'SKL,ICL,ZEN4').split(',').forEach(function (c) {
+    if (c && !cpus.includes(c)) cpus.push(c);
+  });
+  [['mode', 'auto'], ['syntax', 'auto']].forEach(function (f) {
+    $(f[0]).value = p.get(f[0]) || f[1];
+    if (!$(f[0]).value) $(f[0]).value = f[1];
+  });
+}
+
+/* ---- asking ---- */
+
+function evaluate() {
+  const r = request(), start = performance.now();
+  clearTimeout(timer);
+  keepLink();
+  if (state.controller) state.controller.abort();
+  if (!code.value.trim() || !cpus.length) {
+    say(cpus.length ? 'There is no code yet.' : 'Choose a CPU.');
+    return;
+  }
+  state.controller = new AbortController();
+  ask('predict', Object.assign({ archs: cpus }, r), state.controller.signal)
+    .then(function (answer) {
+      const blocks = new Set(answer.results.map(function (x) { return x.hex + x.loop; }));
+      const first = answer.results[0];
+      state.request = r;
+      /* Of several loops, the first is shown in detail. */
+      if (blocks.size > 1)
+        state.request = Object.assign({}, r, first.loop ? { loop: first.loop } : { hex: first.hex,
+          text: undefined, syntax: undefined });
+      showCards(answer.results.filter(function (x) {
+        return x.hex === first.hex && x.loop === first.loop;
+      }));
+      say(plural(cpus.length === 1 && cpus[0] !== 'all' ? 1 : answer.results.length, 'prediction') +
+        ' in ' + Math.round(performance.now() - start) + ' ms' + (blocks.size > 1 ? '; of ' +
+        blocks.size + ' blocks, the first is shown' : '') + answer.messages.map(function (m) {
+        return '\n' + m;
+      }).join(''));
+      root.dataset.state = 'ready';
+    }).catch(function (e) {
+      if (e.name === 'AbortError') return;
+      say(e.message, true);
+      root.dataset.state = 'ready';
+      root.dataset.message = e.message;
+    });
+}
+
+function later() {
+  clearTimeout(timer);
+  timer = setTimeout(evaluate, DELAY);
+}
+
+/* ---- CPUs ---- */
+
+function showCpus() {
+  $('chosen').textContent = '';
+  cpus.forEach(function (c, i) {
+    const button = make($('chosen'), 'button', c);
+    button.type = 'button';
+    button.setAttribute('aria-label', 'Remove ' + c);
+    button.addEventListener('click', function () {
+      cpus.splice(i, 1);
+      showCpus();
+      evaluate();
+      ($('chosen').children[Math.min(i, cpus.length - 1)] || $('cpu')).focus();
+    });
+  });
+}
+
+function addCpu() {
+  const name = $('cpu').value.trim();
+  if (name && !cpus.includes(name)) cpus.push(name);
+  $('cpu').value = '';
+  showCpus();
+  evaluate();
+}
+
+/* ---- files ---- */
+
+function takeRegion(r) {
+  code.value = r.hex.replace(/(..)/g, '$1 ').replace(/(.{48})/g, '$1\n').trim();
+  evaluate();
+}
+
+function showRegions(answer) {
+  const box = $('regions');
+  box.textContent = '';
+  box.hidden = false;
+  answer.results.forEach(function (r) {
+    const button = make(box, 'button');
+    button.type = 'button';
+    make(button, 'b', (r.is_loop ? 'loop in ' : '') + (r.function || r.name || 'code'));
+    make(button, 'span', ' at 0x' + r.address.toString(16) + ', ' +
+      plural(r.instructions, 'instruction') + (r.source ? ', ' + r.source : ''), 'sub');
+    button.addEventListener('click', function () { takeRegion(r); });
+  });
+  root.dataset.regions = answer.results.length;
+  const first = answer.results.find(function (r) { return r.is_loop; }) || answer.results[0];
+  if (first) takeRegion(first);
+}
+
+function readFile(file) {
+  const reader = new FileReader();
+  if (!file) return;
+  reader.addEventListener('load', function () {
+    const data = reader.result, base64 = data.slice(data.indexOf(',') + 1);
+    say('Reading ' + file.name + ' \u2026');
+    ask('code', { file: base64 }).then(showRegions).catch(function (e) { say(e.message, true); });
+  });
+  reader.readAsDataURL(file);
+}
+
+/* ---- */
+
+code.addEventListener('input', later);
+code.addEventListener('keydown', function (e) {
+  if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) evaluate();
+});
+['syntax', 'mode'].forEach(function (id) { $(id).addEventListener('change', evaluate); });
+$('token').addEventListener('change', evaluate);
+$('add').addEventListener('click', addCpu);
+$('cpu').addEventListener('keydown', function (e) { if (e.key === 'Enter') addCpu(); });
+$('all').addEventListener('click', function () {
+  cpus.splice(0, cpus.length, 'all');
+  showCpus();
+  evaluate();
+});
+$('file').addEventListener('change', function () { readFile($('file').files[0]); });
+['dragover', 'dragleave', 'drop'].forEach(function (name) {
+  $('input').addEventListener(name, function (e) {
+    if (!e.dataTransfer || !e.dataTransfer.types.includes('Files')) return;
+    e.preventDefault();
+    $('input').classList.toggle('over', name === 'dragover');
+    if (name === 'drop') readFile(e.dataTransfer.files[0]);
+  });
+});
+$('link').addEventListener('click', function () {
+  keepLink();
+  if (navigator.clipboard)
+    navigator.clipboard.writeText(location.href).then(function () { say('Copied.'); },
+      function () { say('The link is in the address bar.'); });
+  else say('The link is in the address bar.');
+});
+window.addEventListener('hashchange', function () { readLink(); showCpus(); evaluate(); });
+ask('archs', {}).then(function (answer) {
+  answer.results.forEach(function (a) {
+    make($('cpus'), 'option', a.full_name).value = a.name;
+  });
+}).catch(function () { /* the names are a help only */ });
+root.dataset.version = D.version;
+readLink();
+state.keepLink = keepLink;
+showCpus();
+evaluate();
+}());
