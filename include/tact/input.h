@@ -69,6 +69,7 @@ struct tact_input_options {
 	 * each way is a region, up to TACT_INPUT_MAX_PATHS for a loop.
 	 */
 	int path;
+	bool is_whole; /* ELF, asm: without markers, all code of each section is one region */
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -173,6 +174,14 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
  *   -TACT_E_NOMEM, -TACT_E_IO  the input ends here
  */
 int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+
+/* Sets *line to the line of the input that has the instruction at code[offset] of the last region:
+ * of assembly text, as far as the assembler tells.
+ * Returns 1, 0 if it is not known, or
+ *   -TACT_E_INVAL  an argument is missing
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_input_line(struct tact_input *in, size_t offset, uint64_t *line);
 
 /* Returns what was found, for people: "hex list", "CSV", "assembly (Intel syntax)",
  * "ELF x86-64 object", ...; "" for NULL.  Owned by the input.

@@ -206,7 +206,8 @@ static bool put_plain_line(struct text *out, const struct isa_assembler *assembl
 	}
 	q = skip_blanks(p, end);
 	stop = end_of_statement(assembler, q, end);
-	if (q == stop || *q == '.' || (*q && strchr(assembler->comments, *q))) {
+	if (q == stop || *q == '.' || *q == '#' || (q + 1 < stop && q[0] == '/' && q[1] == '/') ||
+	    (*q && strchr(assembler->comments, *q))) {
 		text_add_bytes(out, p, (size_t)(end - p));
 		return false;
 	}

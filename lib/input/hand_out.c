@@ -148,6 +148,23 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 	return own ? print_inlined(in, frames, own, region) : 0;
 }
 
+int tact_input_line(struct tact_input *in, size_t offset, uint64_t *line)
+{
+	const char *file;
+	int number, status;
+
+	if (!in || !line)
+		return -TACT_E_INVAL;
+	if (in->kind != TACT_INPUT_ASM || in->source.has_lines ||
+	    offset >= in->current.end - in->current.begin)
+		return 0;
+	status = obj_line_at(in->obj, in->current.section, in->current.begin + offset, &file,
+			     &number);
+	if (status > 0)
+		*line = (uint64_t)number;
+	return status;
+}
+
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
 {
 	const struct input_region *r;

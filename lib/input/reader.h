@@ -105,7 +105,8 @@ struct tact_input {
 	struct tact_given_setting *set; /* owned */
 	size_t n_set, set_capacity;
 	struct input_buffer name, source_place, inlined;
-	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
+	struct obj_range current; /* where the code of the current region is; empty: in pieces */
+	char *function;		  /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
 	/* About the whole input, NULL: none; and the same with those of the current region. */
 	struct tact_remarks *general, *merged; /* owned */

@@ -326,6 +326,22 @@ static int add_all_functions(struct tact_input *in, struct code_loops *loops,
 	return status;
 }
 
+/* All code of each section. */
+static int add_sections(struct tact_input *in, struct tact_diag *diag)
+{
+	const struct obj_file *obj = in->obj;
+	int status = 0;
+
+	for (size_t i = 0; i < obj->n_sections && status >= 0; i++)
+		if (obj->sections[i].size)
+			status = input_add_region(
+				in,
+				(struct input_region){.range = {i, 0, obj->sections[i].size},
+						      .is_chosen = true},
+				diag);
+	return status;
+}
+
 /* Nothing was asked for, and there are no markers. */
 static int choose_default(struct tact_input *in, struct code_loops *loops, struct tact_diag *diag)
 {
@@ -379,8 +395,9 @@ int input_choose_regions(struct tact_input *in, const struct tact_input_options 
 	} else {
 		status = choose_markers(in, diag);
 		if (status >= 0 && !in->n_regions)
-			status = opt->all_functions ? add_all_functions(in, &loops, diag)
-						    : choose_default(in, &loops, diag);
+			status = opt->is_whole	      ? add_sections(in, diag)
+				 : opt->all_functions ? add_all_functions(in, &loops, diag)
+						      : choose_default(in, &loops, diag);
 	}
 	free(loops.items);
 	if (status >= 0 && opt->path)

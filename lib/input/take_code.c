@@ -369,6 +369,7 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 
 	tact_remarks_clear(in->remarks);
 	in->n_taken = in->n_set = 0;
+	in->current = (struct obj_range){0};
 	region->code = code_of(in, &r->range);
 	region->code_size = r->range.end - r->range.begin;
 	code_look_at(in->isa, region->code, region->code_size, &t.survey);
@@ -398,6 +399,8 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 		return t.status;
 	region->settings = in->set;
 	region->n_settings = in->n_set;
+	if (!t.is_path)
+		in->current = r->range;
 	region->latencies = in->taken;
 	region->n_latencies = in->n_taken;
 	set_address(&t);

@@ -456,6 +456,8 @@ static int scan_one(struct scanner *s)
 	default:
 		if (strchr(s->out->assembler->comments, *s->p))
 			return scan_line_comment(s, 1);
+		if (*s->p == '#' && s->line_is_blank) /* in front of a line, for every set */
+			return scan_line_comment(s, 1);
 		if (*s->p == '/' && has_next && s->p[1] == '/')
 			return scan_line_comment(s, 2);
 		if (*s->p == '/' && has_next && s->p[1] == '*')

@@ -249,6 +249,18 @@ static bool is_unknown(const char *messages)
 	return messages && strstr(messages, ASM_UNKNOWN);
 }
 
+/* LLVM's own notation: a blank before a mask, an empty address, operands in another order. */
+static bool is_notation(const char *messages)
+{
+	static const char *const signs[] = {"unknown vector operation", "after expression",
+					    "operand type mismatch", "unknown pseudo-op"};
+
+	for (size_t i = 0; messages && i < ARRAY_SIZE(signs); i++)
+		if (strstr(messages, signs[i]))
+			return true;
+	return false;
+}
+
 /* An old assembler does not know new instructions; LLVM's may.  Returns whether one did. */
 static bool run_others(struct run *run, struct asm_source *source)
 {
@@ -282,13 +294,14 @@ static int run_as(struct run *run, struct asm_source *source)
 
 		free(messages);
 		status = run_program(run, source, NULL, &messages);
-		if (status >= 0 || !is_unknown(messages))
+		if (status >= 0 || (!is_unknown(messages) && !is_notation(messages)))
 			break;
 		if (!round && run_others(run, source)) {
 			status = 0;
 			break;
 		}
-		n = source->is_skipping ? asm_skip_unknown(source, messages) : 0;
+		n = source->is_skipping && is_unknown(messages) ? asm_skip_unknown(source, messages)
+								: 0;
 		if (!n)
 			break;
 		source->n_skipped += n;

@@ -167,7 +167,7 @@ class InputOptions(Sized):
                 ('addr_begin', c_uint64), ('addr_end', c_uint64), ('loop', c_int),
                 ('isa', c_void_p), ('is_mangled', c_bool), ('all_functions', c_bool),
                 ('skip_unknown', c_bool), ('excerpt', c_void_p), ('compiler', c_void_p),
-                ('path', c_int)]
+                ('path', c_int), ('is_whole', c_bool)]
 
 
 class Region(Sized):

@@ -226,6 +226,29 @@ TEST(test_compiler_output)
 	expect_end(in);
 }
 
+/* All of a text, whatever branches are in it, with the lines of its instructions. */
+TEST(test_whole_text)
+{
+	static const char text[] = "# for nobody\n1:\tnop\n\tjz 1b\n\n\tret\n";
+	const struct tact_input_options opt = {
+		.size = sizeof(opt), .syntax = TACT_SYNTAX_ATT, .is_whole = true};
+	struct tact_region region = TACT_REGION_INIT;
+	struct tact_input *in;
+	uint64_t line = 0;
+
+	assert_int_equal(tact_input_open_memory(&in, text, sizeof(text) - 1, &opt, NULL), 0);
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_int_equal(region.code_size, 4);
+	assert_int_equal(tact_input_line(in, 0, &line), 1);
+	assert_int_equal(line, 2);
+	assert_int_equal(tact_input_line(in, 3, &line), 1);
+	assert_int_equal(line, 5);
+	assert_int_equal(tact_input_line(in, 4, &line), 0);
+	assert_int_equal(tact_input_line(NULL, 0, &line), -TACT_E_INVAL);
+	assert_int_equal(tact_input_line(in, 0, NULL), -TACT_E_INVAL);
+	expect_end(in);
+}
+
 TEST(test_source)
 {
 	static const char text[] = "nop # LLVM-MCA-BEGIN\n/* 1\n2 */\n.addrsig\n'\n";

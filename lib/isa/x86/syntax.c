@@ -156,11 +156,17 @@ static const char *mnemonic(size_t i)
 	return i < ZYDIS_MNEMONIC_MAX_VALUE ? ZydisMnemonicGetString((ZydisMnemonic)(i + 1)) : NULL;
 }
 
-static const char *const llvm_mc[] = {"llvm-mc", "--filetype=obj", "--triple=x86_64", "-g", "-o",
-				      NULL};
+/* Debian's names have a version. */
+#define LLVM_MC(name)                                                                              \
+	{                                                                                          \
+		name, "--filetype=obj", "--triple=x86_64", "-g", "-o", NULL                        \
+	}
+static const char *const llvm_mc[] = LLVM_MC("llvm-mc");
+static const char *const llvm_mc_22[] = LLVM_MC("llvm-mc-22");
+static const char *const llvm_mc_19[] = LLVM_MC("llvm-mc-19");
 static const char *const clang[] = {
 	"clang", "--target=x86_64", "-c", "-g", "-x", "assembler", "-", "-o", NULL};
-static const char *const *const others[] = {llvm_mc, clang};
+static const char *const *const others[] = {llvm_mc, llvm_mc_22, llvm_mc_19, clang};
 
 /* That of another machine has a name of its own, in Debian too. */
 #ifdef __x86_64__
