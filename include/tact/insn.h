@@ -196,6 +196,12 @@ int tact_isa_decode(const struct tact_isa *isa, struct tact_insn *insn, const ui
 int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code_size,
 		    uint64_t address, char *text, size_t size);
 
+/* The same in a notation, where a set has two; TACT_SYNTAX_AUTO is that of tact_isa_format, and so is
+ * each notation of a set that has one only.
+ */
+int tact_isa_format_as(const struct tact_isa *isa, enum tact_syntax syntax, const uint8_t *code,
+		       size_t code_size, uint64_t address, char *text, size_t size);
+
 /* Returns the number of instruction forms that the tables of a set know; 0 for NULL. */
 unsigned tact_isa_form_count(const struct tact_isa *isa);
 

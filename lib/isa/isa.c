@@ -100,6 +100,16 @@ int tact_isa_format(const struct tact_isa *isa, const uint8_t *code, size_t code
 	return isa->format(code, code_size, address, text, size);
 }
 
+int tact_isa_format_as(const struct tact_isa *isa, enum tact_syntax syntax, const uint8_t *code,
+		       size_t code_size, uint64_t address, char *text, size_t size)
+{
+	if (!isa || !text || !size || (!code && code_size) || (unsigned)syntax > TACT_SYNTAX_INTEL)
+		return -TACT_E_INVAL;
+	if (syntax == TACT_SYNTAX_ATT && isa->format_att)
+		return isa->format_att(code, code_size, address, text, size);
+	return isa->format(code, code_size, address, text, size);
+}
+
 unsigned tact_isa_form_count(const struct tact_isa *isa)
 {
 	if (!isa)

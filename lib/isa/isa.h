@@ -289,6 +289,9 @@ struct tact_isa {
 	/* Does what tact_isa_format does. */
 	int (*format)(const uint8_t *code, size_t code_size, uint64_t address, char *text,
 		      size_t size);
+	/* The same in AT&T's notation; NULL: the set has one notation only. */
+	int (*format_att)(const uint8_t *code, size_t code_size, uint64_t address, char *text,
+			  size_t size);
 	/* Cuts the mnemonic out of such a text, with what belongs to it: "lock xadd". */
 	void (*cut_mnemonic)(char *out, size_t size, const char *text);
 	/* Finds the layouts of up to max consecutive instructions; ends after one that it leaves to

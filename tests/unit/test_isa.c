@@ -108,8 +108,27 @@ static void arguments_are_checked(void **state)
 	assert_int_equal(tact_isa_format(NULL, code, 1, 0, text, 1), -TACT_E_INVAL);
 	assert_int_equal(tact_isa_format(isa, code, 1, 0, NULL, 1), -TACT_E_INVAL);
 	assert_int_equal(tact_isa_format(isa, code, 1, 0, text, 0), -TACT_E_INVAL);
+	assert_int_equal(tact_isa_format_as(isa, TACT_SYNTAX_ATT, NULL, 1, 0, text, 1),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_isa_format_as(isa, (enum tact_syntax)9, code, 1, 0, text, 1),
+			 -TACT_E_INVAL);
 	assert_int_equal(tact_isa_form_find(isa, NULL), TACT_FORM_NONE);
 	assert_string_equal(tact_isa_form_name(isa, tact_isa_form_count(isa)), "unknown");
+}
+
+static void notations_differ(void **state)
+{
+	static const uint8_t add[] = {0x48, 0x01, 0xd8};
+	const struct tact_isa *isa = tact_isa_find("x86");
+	char text[64];
+
+	(void)state;
+	assert_true(tact_isa_format_as(isa, TACT_SYNTAX_ATT, add, 3, 0, text, 64) > 0);
+	assert_string_equal(text, "add %rbx, %rax");
+	assert_true(tact_isa_format_as(isa, TACT_SYNTAX_INTEL, add, 3, 0, text, 64) > 0);
+	assert_string_equal(text, "add rax, rbx");
+	assert_true(tact_isa_format_as(isa, TACT_SYNTAX_AUTO, add, 3, 0, text, 64) > 0);
+	assert_string_equal(text, "add rax, rbx");
 }
 
 /* What is walked over quickly goes where what is decoded goes. */
@@ -173,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sets_are_found),
+		cmocka_unit_test(notations_differ),
 		cmocka_unit_test(headers_tell_the_set),
 		cmocka_unit_test(the_cpu_is_identified),
 		cmocka_unit_test(registers_have_limits_and_names),

@@ -540,7 +540,8 @@ int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size)
 	return insn->length;
 }
 
-int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
+static int format_as(ZydisFormatterStyle style, const uint8_t *code, size_t code_size,
+		     uint64_t address, char *text, size_t size)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction zi;
@@ -548,8 +549,9 @@ int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *te
 	ZydisDecoder decoder;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
+	ZydisFormatterInit(&formatter, style);
+	if (style == ZYDIS_FORMATTER_STYLE_INTEL)
+		ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_FORCE_SIZE, ZYAN_TRUE);
 	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
 	ZydisFormatterSetProperty(&formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
 				  ZYDIS_PADDING_DISABLED);
@@ -564,6 +566,16 @@ int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *te
 							  address, ZYAN_NULL)))
 		return -TACT_E_LIMIT;
 	return (int)strlen(text);
+}
+
+int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
+{
+	return format_as(ZYDIS_FORMATTER_STYLE_INTEL, code, code_size, address, text, size);
+}
+
+int x86_format_att(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size)
+{
+	return format_as(ZYDIS_FORMATTER_STYLE_ATT, code, code_size, address, text, size);
 }
 
 /* "lock xadd [rdi], eax" -> "lock xadd" */

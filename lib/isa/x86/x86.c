@@ -129,6 +129,7 @@ const struct tact_isa isa_x86 = {
 	.product_code = x86_product_code,
 	.decode = x86_decode,
 	.format = x86_format,
+	.format_att = x86_format_att,
 	.cut_mnemonic = x86_cut_mnemonic,
 	.lay_out = x86_lay_out,
 	.scan = x86_scan,

@@ -65,6 +65,8 @@ bool x86_retarget(uint8_t *insn, size_t length, int64_t distance);
 
 int x86_decode(struct tact_insn *insn, const uint8_t *code, size_t size);
 int x86_format(const uint8_t *code, size_t code_size, uint64_t address, char *text, size_t size);
+int x86_format_att(const uint8_t *code, size_t code_size, uint64_t address, char *text,
+		   size_t size);
 void x86_cut_mnemonic(char *out, size_t size, const char *text);
 extern const struct isa_rewriter x86_rewriter;
 extern const struct isa_tracing x86_tracing;
