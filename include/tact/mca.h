@@ -124,13 +124,29 @@ int tact_mca_params_save(const struct tact_mca_params *params, const char *path,
 
 /* ---- the machine ---- */
 
-/* How to simulate.  All zeros, or NULL, is the default. */
+/* One instance of an instruction, told when it retires; cycles count from 0.  In order, `issued` is
+ * also when it is dispatched.  This struct never changes.
+ */
+struct tact_mca_event {
+	uint64_t iteration;
+	uint32_t insn;	    /* in the block */
+	uint32_t micro_ops; /* dispatch slots that it takes */
+	int64_t dispatched, ready, issued, executed, retired;
+};
+
+/* How to simulate.  All zeros, or NULL, is the default.
+ *
+ * on_insn, the sink, is called for every instance of an instruction in the order of retirement, on
+ * CPUs of LLVM's; machines with parameters do not know it.  It must not use the machine or the block.
+ */
 struct tact_mca_options {
 	size_t size;			      /* sizeof(struct tact_mca_options) */
 	const struct tact_mca_params *params; /* borrowed; NULL: defaults of the block's arch */
 	unsigned iterations;		      /* 0: 100, as llvm-mca; at most 1,000,000 */
 	bool steady; /* count the cycles from the end of `iterations` to the end of twice as many */
 	enum tact_mca_memory memory;
+	void (*on_insn)(void *arg, const struct tact_mca_event *event); /* NULL: no sink */
+	void *arg;							/* for on_insn */
 };
 #define TACT_MCA_OPTIONS_INIT TACT_SIZED(struct tact_mca_options)
 

@@ -183,6 +183,8 @@ static int begin_machine(struct facts_machine *m, const struct facts_code *code,
 			 const struct arch_llvm *llvm, const struct tact_mca_options *opt)
 {
 	m->info = llvm->info;
+	m->on_insn = opt->on_insn;
+	m->arg = opt->arg;
 	m->code = code;
 	units_init(&m->units, llvm->info);
 	order_init(&m->order, llvm->info, opt->memory == TACT_MCA_ALIAS);
@@ -199,6 +201,26 @@ static int begin_machine(struct facts_machine *m, const struct facts_code *code,
 		return -TACT_E_NOMEM;
 	memset(m->writers, 0, code->key_limit * sizeof(*m->writers));
 	return files_init(m);
+}
+
+void facts_tell(const struct facts_machine *m, const struct facts_flight *f)
+{
+	const uint32_t n = (uint32_t)m->code->n_insns;
+	/* An eliminated move is never issued. */
+	const int32_t issued = f->issued == FACTS_NEVER ? f->executed : f->issued;
+
+	if (!m->on_insn)
+		return;
+	m->on_insn(m->arg, &(struct tact_mca_event){
+				   .iteration = f->number / n,
+				   .insn = f->number % n,
+				   .micro_ops = f->insn->facts->micro_ops,
+				   .dispatched = f->dispatched,
+				   .ready = f->ready > issued ? issued : f->ready,
+				   .issued = issued,
+				   .executed = f->executed,
+				   .retired = m->now,
+			   });
 }
 
 int mca_facts_estimate(struct mca_facts **owned, const struct tact_mca_options *opt,

@@ -145,9 +145,10 @@ struct facts_writer {
 struct facts_flight {
 	const struct facts_insn *insn;
 	uint32_t number, group;
-	int32_t issued, ready; /* cycles; `ready` counts when nothing is missing */
-	uint32_t waiters;      /* 1 + the first link */
-	uint16_t missing;      /* operands whose producer has not issued */
+	int32_t dispatched, issued, ready; /* cycles; `ready` counts when nothing is missing */
+	int32_t executed;
+	uint32_t waiters; /* 1 + the first link */
+	uint16_t missing; /* operands whose producer has not issued */
 	uint16_t n_users, entries;
 	bool is_executed, is_eliminated;
 };
@@ -174,6 +175,8 @@ struct facts_machine {
 	uint32_t free_link, used_links;
 	uint32_t waiting[FACTS_FLIGHTS], running[FACTS_FLIGHTS]; /* numbers */
 	unsigned n_waiting, n_running;
+	void (*on_insn)(void *arg, const struct tact_mca_event *event); /* NULL: nobody listens */
+	void *arg;
 	struct facts_writer *writers; /* owned; by key */
 	size_t writers_capacity;
 };
@@ -199,6 +202,9 @@ static inline struct facts_flight *facts_flight(struct facts_machine *m, uint32_
 /* Runs `limit` instructions, the code again and again; fills ended_at and marked_at. */
 void facts_run_window(struct facts_machine *m);
 void facts_run_line(struct facts_machine *m);
+
+/* Tells the sink, if there is one, of an instruction that retires now. */
+void facts_tell(const struct facts_machine *m, const struct facts_flight *f);
 
 /* Notes in `writers` what an instruction writes. */
 void facts_note_writes(struct facts_machine *m, const struct facts_insn *insn, uint32_t number);

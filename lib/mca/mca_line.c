@@ -96,6 +96,8 @@ static unsigned must_wait(const struct line *l, const struct facts_flight *f)
 static void finish(struct line *l, struct facts_flight *f)
 {
 	f->is_executed = true;
+	f->executed = l->m->now;
+	facts_tell(l->m, f);
 	if (has_order(f)) {
 		order_finish(&l->m->order, f->group);
 		order_retire(&l->m->order, f->insn->facts);
@@ -119,7 +121,7 @@ static void try_issue(struct line *l, uint32_t number)
 	}
 	facts_note_writes(m, f->insn, number);
 	units_issue(&m->units, &f->insn->demand);
-	f->issued = m->now;
+	f->dispatched = f->issued = m->now;
 	if (has_order(f))
 		order_start(&m->order, f->group);
 	carries = facts->micro_ops > l->bandwidth;

@@ -167,6 +167,7 @@ static bool has_order(const struct facts_flight *f)
 static void finish(struct facts_machine *m, struct facts_flight *f)
 {
 	f->is_executed = true;
+	f->executed = m->now;
 	if (has_order(f))
 		order_finish(&m->order, f->group);
 }
@@ -276,6 +277,7 @@ static void retire_stage(struct facts_machine *m)
 		if (has_order(f))
 			order_retire(&m->order, f->insn->facts);
 		files_leave(m, f);
+		facts_tell(m, f);
 		m->free_entries += f->entries;
 		m->ended_at = m->now;
 		if (m->head == m->marked)
@@ -324,6 +326,7 @@ static void dispatch(struct facts_machine *m, const struct facts_insn *insn)
 
 	*f = (struct facts_flight){.insn = insn,
 				   .number = m->tail,
+				   .dispatched = m->now,
 				   .issued = FACTS_NEVER,
 				   .ready = m->now,
 				   .entries = (uint16_t)(entries ? entries : 1)};
@@ -333,6 +336,7 @@ static void dispatch(struct facts_machine *m, const struct facts_insn *insn)
 	f->is_eliminated = insn->facts->is_move && files_eliminate(m, insn);
 	if (f->is_eliminated) {
 		f->is_executed = true;
+		f->executed = m->now;
 		return;
 	}
 	for (unsigned i = 0; i < insn->n_reads; i++)

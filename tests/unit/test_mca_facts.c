@@ -136,6 +136,37 @@ static void options_are_followed(void **state)
 }
 
 /* One machine for blocks of different CPUs: nothing of one is left for the next. */
+struct seen {
+	unsigned n;
+	struct tact_mca_event last;
+};
+
+static void see(void *arg, const struct tact_mca_event *event)
+{
+	struct seen *seen = arg;
+
+	assert_true(event->dispatched <= event->ready && event->ready <= event->issued &&
+		    event->issued <= event->executed && event->executed <= event->retired);
+	seen->last = *event;
+	seen->n++;
+}
+
+static void instructions_are_told(void **state)
+{
+	struct seen seen = {0};
+	struct tact_mca_options opt = {
+		.size = sizeof(opt), .iterations = 10, .on_insn = see, .arg = &seen};
+	double cycles;
+
+	(void)state;
+	need_llvm();
+	cycles = cycles_of("cortex-a57", &opt, multiply, sizeof(multiply));
+	assert_int_equal(seen.n, 20);
+	assert_int_equal(seen.last.iteration, 9);
+	assert_int_equal(seen.last.insn, 1);
+	assert_float_equal((double)(seen.last.retired + 1) / 10, cycles, 1e-9);
+}
+
 static void estimates_are_independent(void **state)
 {
 	double first;
@@ -155,6 +186,7 @@ int main(void)
 		cmocka_unit_test(register_files_are_those_of_llvm),
 		cmocka_unit_test(vector_types_are_followed),
 		cmocka_unit_test(options_are_followed),
+		cmocka_unit_test(instructions_are_told),
 		cmocka_unit_test(estimates_are_independent),
 	};
 
