@@ -11,6 +11,7 @@
 #include "common/cli.h"
 #include "common/commands.h"
 #include "common/output.h"
+#include "dropin/dropin.h"
 
 static const struct command commands[] = {
 	{"predict", "predict the cycles of a block, and explain them", cmd_predict},
@@ -31,6 +32,10 @@ static const struct command commands[] = {
 	{"archs", "list microarchitectures, their parameters, what has no data", cmd_archs},
 	{"serve", "answer over HTTP, in JSON, what these commands print", cmd_serve},
 	{"doctor", "report what this machine can do, and how to improve it", cmd_doctor},
+	{"mca", "llvm-mca's options and views, with tact's numbers", cmd_mca},
+	{"uica", "uiCA's options and report, with tact's numbers", cmd_uica},
+	{"osaca", "OSACA's options and report, with tact's numbers", cmd_osaca},
+	{"iaca", "IACA's options and report, with tact's numbers", cmd_iaca},
 };
 
 static const struct command_list list = {
@@ -89,6 +94,8 @@ int main(int argc, char **argv)
 			    tact_version() >> 16, TACT_VERSION_MAJOR);
 		return CLI_UNABLE;
 	}
+	if (dropin_command_of(argv[0]))
+		return commands_find(&list, dropin_command_of(argv[0]))->run(argc, argv);
 	if (!name)
 		return commands_unknown(&list, NULL);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
@@ -99,7 +106,7 @@ int main(int argc, char **argv)
 		return version();
 	if (!strcmp(name, "help"))
 		return argc > 2 ? help(argv[2]) : commands_help(&list);
-	command = commands_find(&list, name);
+	command = commands_find(&list, dropin_command_of(name) ? dropin_command_of(name) : name);
 	if (!command)
 		return commands_unknown(&list, name);
 	return command->run(argc - 1, argv + 1);

@@ -49,12 +49,7 @@ static const char *name_of(size_t i, const void *context)
 /* Whether it is a program that predicts the cycles of a block. */
 static bool is_other_tool(const char *name)
 {
-	static const char *const tools[] = {"mca", "llvm-mca", "uica", "osaca", "iaca", "facile"};
-
-	for (size_t i = 0; i < CLI_ARRAY_SIZE(tools); i++)
-		if (!strcasecmp(name, tools[i]))
-			return true;
-	return false;
+	return !strcasecmp(name, "facile") || !strcasecmp(name, "facile.py");
 }
 
 int commands_unknown(const struct command_list *list, const char *name)

@@ -39,6 +39,6 @@ int commands_unknown(const struct command_list *list, const char *name);
 
 command_main cmd_predict, cmd_simulate, cmd_measure, cmd_calibrate, cmd_classify, cmd_evaluate,
 	cmd_dataset, cmd_collect, cmd_trace, cmd_diff, cmd_check, cmd_mix, cmd_tune, cmd_hunt,
-	cmd_insn, cmd_archs, cmd_serve, cmd_doctor;
+	cmd_insn, cmd_archs, cmd_serve, cmd_doctor, cmd_mca, cmd_uica, cmd_osaca, cmd_iaca;
 
 #endif /* TACT_COMMANDS_H */

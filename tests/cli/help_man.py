@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 
+DROPINS = ('mca', 'uica', 'osaca', 'iaca')  # options with one dash, as the tools have them
 SUBCOMMANDS = {'mix': ('record', 'report', 'diff', 'exact', 'export', 'merge', 'train')}
 
 
@@ -22,6 +23,10 @@ def options_of_help(tact, command):
                    [[s] for s in SUBCOMMANDS.get(command, ())] or [[]])
     found = set()
     for line in text.splitlines():
+        m = re.match(r'  -([\w-]+)(?=[ \[]|$)', line) if command in DROPINS else None
+        if m:
+            found.add('-' + m.group(1))
+            continue
         m = re.match(r'  (?:-(\w), |    )--([\w-]+)', line)
         if m:
             found |= {'--' + m.group(2)} | ({'-' + m.group(1)} if m.group(1) else set())
