@@ -44,7 +44,8 @@ def llvm_runs(root):
                 continue
             path = os.path.join(base, name)
             text = open(path, errors='replace').read().replace('\\\n', ' ')
-            for line in re.findall(r'RUN:(.*)', text):
+            text = re.sub(r'(RUN:[^\n|]*?) +# RUN::?', r'\1', text)
+            for line in re.findall(r'RUN:+(.*)', text):
                 first = line.split('|')[0].split('2>&1')[0].split(' > ')[0].replace('<', ' ')
                 if 'llvm-mca' not in first or ' not ' in ' ' + first:
                     continue
