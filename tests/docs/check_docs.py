@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-MAX_README = 150
+MAX_README = 155
 MAX_COLUMNS = 100
 # Words that show that a sentence was translated, and what to write instead.
 FOREIGN = (
