@@ -301,13 +301,14 @@ const struct tact_arch *arch_llvm_find(const char *name)
 bool arch_llvm_knows(const struct arch_llvm *llvm, const struct isa_example_code *code)
 {
 	const struct llvm_place place = {.length = (uint8_t)code->size};
-	struct llvm_facts *facts = calloc(2, sizeof(*facts)); /* an instruction may be two for LLVM */
+	struct llvm_facts *facts =
+		calloc(2, sizeof(*facts)); /* an instruction may be two for LLVM */
 	bool is_known = false;
 
 	if (facts) {
 		facts->size = sizeof(*facts);
-		is_known = arch_llvm_facts(llvm, code->bytes, &place, 1, facts) == 1 &&
-			   !facts->status;
+		is_known =
+			arch_llvm_facts(llvm, code->bytes, &place, 1, facts) == 1 && !facts->status;
 	}
 	free(facts);
 	return is_known;
