@@ -351,7 +351,7 @@ static int run(const struct iaca *a)
 	}
 	if (!arch)
 		return CLI_FAILED;
-	if (dropin_is_llvm(arch)) {
+	if (tact_arch_is_llvm(arch)) {
 		cli_message("iaca: %s is LLVM's model; 'tact mca' takes it", a->arch);
 		return CLI_FAILED;
 	}

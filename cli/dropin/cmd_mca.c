@@ -254,7 +254,7 @@ static int set_width(struct mca_front *f)
 
 	if (!f->dispatch)
 		return DROPIN_GO_ON;
-	if (dropin_is_llvm(f->arch)) {
+	if (tact_arch_is_llvm(f->arch)) {
 		cli_message("mca: -dispatch: the width of LLVM's model of %s is fixed", f->cpu);
 		return CLI_FAILED;
 	}

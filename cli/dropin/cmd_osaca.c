@@ -171,7 +171,7 @@ static void find_ports(struct report *r)
 			continue;
 		r->port[r->n] = (int)p;
 		snprintf(r->name[r->n++], sizeof(r->name[0]), "%u", p);
-		if (!p && !dropin_is_llvm(r->run->arch)) {
+		if (!p && !tact_arch_is_llvm(r->run->arch)) {
 			r->port[r->n] = -1;
 			snprintf(r->name[r->n++], sizeof(r->name[0]), "0DV");
 		}

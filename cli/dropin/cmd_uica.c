@@ -400,7 +400,7 @@ static int check(const struct uica *u, const struct tact_arch **arch)
 	*arch = is_all ? NULL : dropin_arch(u->arch);
 	if (!is_all && !*arch)
 		return CLI_FAILED;
-	if (*arch && dropin_is_llvm(*arch)) {
+	if (*arch && tact_arch_is_llvm(*arch)) {
 		cli_message("uica: %s has no front end that is known; 'tact mca' takes it",
 			    u->arch);
 		return CLI_FAILED;

@@ -146,11 +146,10 @@ const char *dropin_line(const struct dropin_code *code, uint64_t line, size_t *s
 
 /* ---- a machine ---- */
 
-/* Finds a CPU: tact's own if it has a model, otherwise LLVM's.  NULL, with the message given. */
+/* Finds a CPU: tact's own if it has a model, otherwise LLVM's, which the machine of llvm-mca runs.
+ * NULL, with the message given.
+ */
 const struct tact_arch *dropin_arch(const char *name);
-
-/* Returns whether the facts are LLVM's: the machine of llvm-mca runs it. */
-bool dropin_is_llvm(const struct tact_arch *arch);
 
 /* What an instance of an instruction does, in cycles from the first dispatch of all. */
 struct dropin_event {

@@ -49,7 +49,7 @@ unsigned dropin_latency(const struct dropin_run *run, size_t i)
 {
 	struct tact_insn insn;
 
-	if (dropin_is_llvm(run->arch)) {
+	if (tact_arch_is_llvm(run->arch)) {
 		const struct dropin_event *e = &run->events[i];
 
 		return run->kept ? (unsigned)(e->executed - e->issued) : 0;
@@ -91,7 +91,7 @@ double dropin_even_pressure(const struct dropin_run *run, size_t i, unsigned por
 	struct tact_insn insn;
 	double sum = 0;
 
-	if (dropin_is_llvm(run->arch) || tact_block_insn(run->block, i, &insn) < 0 ||
+	if (tact_arch_is_llvm(run->arch) || tact_block_insn(run->block, i, &insn) < 0 ||
 	    tact_arch_form(run->arch, insn.form, TACT_SITUATION_PLAIN, &info) < 0)
 		return run->costs[i].port[port];
 	for (uint32_t u = 0; u < info.n_port_uses; u++)
@@ -124,7 +124,7 @@ static bool find_name(const char *names, unsigned port, char *text, size_t size)
 
 const char *dropin_port_name(const struct tact_arch *arch, unsigned port, char *text, size_t size)
 {
-	if (!dropin_is_llvm(arch) || !find_name(tact_arch_port_names(arch), port, text, size))
+	if (!tact_arch_is_llvm(arch) || !find_name(tact_arch_port_names(arch), port, text, size))
 		snprintf(text, size, "%sPort%u", tact_arch_name(arch), port);
 	return text;
 }

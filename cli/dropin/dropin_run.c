@@ -26,11 +26,6 @@ const struct tact_arch *dropin_arch(const char *name)
 	return arch ? arch : archlist_find(name);
 }
 
-bool dropin_is_llvm(const struct tact_arch *arch)
-{
-	return !tact_arch_form_count(arch);
-}
-
 /* ---- cycles ---- */
 
 enum { MOST_CYCLES = 1 << 24 };
@@ -461,7 +456,7 @@ int dropin_run(struct dropin_run *run, struct dropin_region *region,
 	if (o->is_static)
 		return CLI_GOOD;
 	reach(&run->stats, 1);
-	status = dropin_is_llvm(o->arch) ? run_mca(run, o->alias) : run_sim(run);
+	status = tact_arch_is_llvm(o->arch) ? run_mca(run, o->alias) : run_sim(run);
 	if (!status)
 		fill_pairs(run);
 	return status;

@@ -114,7 +114,7 @@ void mca_resources_init(struct mca_resources *r, const struct tact_arch *arch)
 	const unsigned ports = tact_arch_ports(arch);
 
 	memset(r, 0, sizeof(*r));
-	if (!dropin_is_llvm(arch)) {
+	if (!tact_arch_is_llvm(arch)) {
 		r->port[0] = -1;
 		snprintf(r->name[0], sizeof(r->name[0]), "%sDivider", tact_arch_name(arch));
 		r->n = 1;

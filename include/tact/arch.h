@@ -102,6 +102,9 @@ int tact_arch_llvm_check(struct tact_diag *diag);
  */
 bool tact_arch_llvm_lists(const char *name);
 
+/* Returns whether an architecture is one of LLVM's models; false for NULL. */
+bool tact_arch_is_llvm(const struct tact_arch *arch);
+
 /* Writes the name by which tact_arch_find finds CPU number `index`, counted from 0, of those of a set
  * that LLVM has a model of, NUL-terminated and cut to `size` bytes, and returns true; false after the
  * last one, if an argument is NULL or size is 0, and without the module.

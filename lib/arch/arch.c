@@ -152,6 +152,11 @@ bool tact_arch_has_form(const struct tact_arch *arch, unsigned form)
 	return arch && arch_record_of(arch, form) != NULL;
 }
 
+bool tact_arch_is_llvm(const struct tact_arch *arch)
+{
+	return arch && arch->llvm;
+}
+
 unsigned tact_arch_form_count(const struct tact_arch *arch)
 {
 	unsigned n = 0;
