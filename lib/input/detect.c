@@ -61,9 +61,10 @@ static size_t hex_length(const char *p, const char *end)
 /* "add a0, a1, a2": bytes with blanks between them are not written like that. */
 static bool is_mnemonic(const char *p, const char *end)
 {
+	enum { LONGEST = 8 };
 	const char *start = p;
 
-	while (p < end && isxdigit((unsigned char)*p))
+	while (p < end && p - start < LONGEST && isxdigit((unsigned char)*p))
 		p++;
 	if (!((p - start) & 1) || p == end || !is_blank(*p))
 		return false;
