@@ -63,6 +63,7 @@ MAN_NEEDS = (
     (r'tact (collect|trace|diff)\b(?!.*(--static|\.json))', 'qemu'),
     (r'tact mix (record|exact)', 'qemu'),
     (r'--model [\w,:]*llvm-mca', 'llvm-mca'),
+    (r'^clang ', 'clang'),
 )
 
 
@@ -290,6 +291,10 @@ def fixture(place, args):
                                        for r in table[1:])
     with open(os.path.join(TOP, 'examples/demo.s')) as f:
         place.write('kernel.s', f.read())
+    place.write('kernel-a64.s', 'sum:\n\tldr\td1, [x0], #8\n\tfadd\td0, d0, d1\n\tcmp\tx0, x1\n\tb.ne\tsum\n')
+    place.write('kernel.asm', '.intel_syntax noprefix\nl:\n\tadd\trax, [rsi]\n\tadd\trsi, 8\n\tdec\tr15\n\tjnz\tl\n')
+    place.write('sum.c', 'double sum(const double *a, long n)\n{\n\tdouble s = 0;\n\n'
+                '\tfor (long i = 0; i < n; i++)\n\t\ts += a[i];\n\treturn s;\n}\n')
     for name in ('blocks.csv', 'hsw.csv', 'skl.csv', 'rkl.csv', 'icl.csv'):
         place.write(name, measured)
     place.write('measured.csv', 'hex,cycles,arch\n' + ''.join(
