@@ -34,6 +34,12 @@ const char *file_base_name(const char *path);
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag);
 int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag);
 
+/* Copies a regular file into memory: a descriptor that can be mapped, whose bytes nobody changes or
+ * takes away.  A mapping of the file itself ends the process (SIGBUS) when somebody cuts the file
+ * short.  Sets *size to what was there.  Returns the descriptor, or -1 with errno.
+ */
+int file_copy_sealed(int fd, size_t *size);
+
 /* Read exactly `size` bytes, from the current position or from an offset.  Return false if the file
  * is shorter or cannot be read.
  */
