@@ -4,10 +4,12 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -187,6 +189,36 @@ int file_write(const char *path, const void *data, size_t size, struct tact_diag
 	return write_file(path, O_CREAT | O_TRUNC, data, size, diag);
 }
 
+/* Creates a file next to another one, under a name that nobody can know before: who else may write
+ * in that folder can neither lead us elsewhere with a link nor keep us from it.  The caller frees
+ * *beside.
+ */
+static int write_beside(const char *path, char **beside, const void *data, size_t size,
+			struct tact_diag *diag)
+{
+	enum { TRIES = 8 };
+	int status = 0;
+
+	*beside = NULL;
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t random = 0;
+
+		free(*beside);
+		*beside = NULL;
+		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+			random = (uint64_t)getpid() + i; /* early at boot */
+		if (asprintf(beside, "%s.%016" PRIx64 ".tmp", path, random) < 0) {
+			*beside = NULL;
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		}
+		errno = 0;
+		status = write_file(*beside, O_CREAT | O_EXCL | O_NOFOLLOW, data, size, diag);
+		if (!status || errno != EEXIST)
+			return status;
+	}
+	return status;
+}
+
 int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
 {
 	struct stat info;
@@ -195,12 +227,10 @@ int file_replace(const char *path, const void *data, size_t size, struct tact_di
 
 	if (!stat(path, &info) && !S_ISREG(info.st_mode))
 		return write_file(path, 0, data, size, diag);
-	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = write_file(beside, O_CREAT | O_EXCL, data, size, diag);
+	status = write_beside(path, &beside, data, size, diag);
 	if (!status && rename(beside, path) < 0)
 		status = fail_errno(diag);
-	if (status < 0)
+	if (status < 0 && beside)
 		unlink(beside);
 	free(beside);
 	return status;
