@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -152,12 +154,35 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
 	return offset <= INT64_MAX && read_exactly(fd, to, size, (int64_t)offset);
 }
 
+/* SIGPIPE of a thread's own write is for that thread: it is kept away, and taken if it came, whatever
+ * the process does with it.  One that was there before stays.
+ */
+ssize_t file_write_some(int fd, const void *data, size_t size)
+{
+	const struct timespec now = {0};
+	sigset_t pipe, before, pending;
+	ssize_t n;
+	int error;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	n = write(fd, data, size);
+	error = errno;
+	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return n;
+}
+
 int file_write_all(int fd, const void *data, size_t size)
 {
 	const char *p = data;
 
 	while (size) {
-		ssize_t n = write(fd, p, size);
+		const ssize_t n = file_write_some(fd, p, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;

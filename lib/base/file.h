@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <tact/status.h>
 
@@ -46,7 +47,11 @@ int file_copy_sealed(int fd, size_t *size);
 bool file_read_exactly(int fd, void *to, size_t size);
 bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/* Writes everything, whatever signals and short writes occur.  Returns 0, or -1 with errno. */
+/* Write as write() does, and write everything, whatever signals and short writes occur.  A reader that
+ * went away is EPIPE; no SIGPIPE reaches the program around us.  The second returns 0, or -1 with
+ * errno.
+ */
+ssize_t file_write_some(int fd, const void *data, size_t size);
 int file_write_all(int fd, const void *data, size_t size);
 
 /* Write a file: in place, or, so that there is always a complete file, next to it and then over it.
