@@ -183,14 +183,14 @@ static int report(const struct run *run, const char *messages, int wait_status)
 		return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0, "%.*s",
 				    (int)(line + length - text), text);
 	}
-	if (WIFSIGNALED(wait_status))
-		return report_signal(run, WTERMSIG(wait_status));
-	messages += strspn(messages, "\n");
 	if (strstr(messages, "out of memory"))
 		return tact_fail(run->diag, TACT_E_LIMIT,
 				 "assembling takes more than %u MB of memory: does the text repeat "
 				 "itself without end?",
 				 (unsigned)(run->box.memory >> 20));
+	if (WIFSIGNALED(wait_status))
+		return report_signal(run, WTERMSIG(wait_status));
+	messages += strspn(messages, "\n");
 	return tact_fail(run->diag, TACT_E_FORMAT, "'as' failed: %.*s",
 			 (int)strcspn(messages, "\n"), messages);
 }
@@ -331,6 +331,58 @@ static void close_memory(int fd)
 		close(fd);
 }
 
+static int open_run(struct run *run)
+{
+	int status = open_memory(run, "tact-text", &run->text);
+
+	if (status >= 0)
+		status = open_memory(run, "tact-object", &run->object);
+	if (status >= 0)
+		status = open_memory(run, "tact-messages", &run->messages);
+	return status;
+}
+
+static void close_run(struct run *run)
+{
+	free(run->environment);
+	close_memory(run->messages);
+	close_memory(run->object);
+	close_memory(run->text);
+}
+
+int asm_run_boxed(const char *const *command, const char *readable, const char *text,
+		  size_t text_size, uint8_t **image, size_t *size, struct tact_diag *diag)
+{
+	static const struct isa_assembler none = {.program = ""};
+	const struct asm_source source = {
+		.assembler = &none, .text = (char *)(uintptr_t)text, .size = text_size};
+	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
+	char *messages = NULL, *folders = NULL;
+	const char *slash = strrchr(readable, '/');
+	int status;
+
+	set_box(&run, text_size);
+	status = open_run(&run);
+	if (status >= 0)
+		status = write_source(&run, &source);
+	if (status >= 0)
+		status = make_environment(&run);
+	if (status >= 0 && asprintf(&folders, "%.*s%s%s", slash ? (int)(slash - readable) : 0,
+				    readable, run.path ? ":" : "", run.path ? run.path : "") < 0) {
+		folders = NULL;
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	}
+	run.path = folders;
+	if (status >= 0)
+		status = run_program(&run, &source, command, &messages);
+	if (status >= 0)
+		status = read_all(&run, run.object, image, size);
+	free(messages);
+	free(folders);
+	close_run(&run);
+	return status;
+}
+
 int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag)
 {
 	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
@@ -342,20 +394,13 @@ int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struc
 	set_box(&run, source->size);
 	if (source->assembler->assemble)
 		return source->assembler->assemble(source->text, source->size, image, size, diag);
-	status = open_memory(&run, "tact-text", &run.text);
-	if (status >= 0)
-		status = open_memory(&run, "tact-object", &run.object);
-	if (status >= 0)
-		status = open_memory(&run, "tact-messages", &run.messages);
+	status = open_run(&run);
 	if (status >= 0)
 		status = write_source(&run, source);
 	if (status >= 0)
 		status = run_as(&run, source);
 	if (status >= 0)
 		status = read_all(&run, run.object, image, size);
-	free(run.environment);
-	close_memory(run.messages);
-	close_memory(run.object);
-	close_memory(run.text);
+	close_run(&run);
 	return status;
 }

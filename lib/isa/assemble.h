@@ -48,7 +48,7 @@ struct isa_assembler {
 	 * any): disassemblers print different encodings alike.
 	 */
 	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
-	/* Assembles in this process, instead of `program`; asm_assemble says what it returns.  NULL:
+	/* Assembles in another way than with `program`; asm_assemble says what it returns.  NULL:
 	 * programs do it.
 	 */
 	int (*assemble)(const char *text, size_t text_size, uint8_t **image, size_t *size,
@@ -180,5 +180,12 @@ size_t asm_skip_unknown(struct asm_source *source, const char *messages);
  * refused, -TACT_E_LIMIT if it takes too much, -TACT_E_IO if it cannot be run, or not in its box.
  */
 int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag);
+
+/* Runs an assembler in such a box, with the object's name as its last word: it reads standard input,
+ * and complains as GNU as does.  `readable`: a file whose folder it may read.  Returns as asm_assemble
+ * does.
+ */
+int asm_run_boxed(const char *const *command, const char *readable, const char *text,
+		  size_t text_size, uint8_t **image, size_t *size, struct tact_diag *diag);
 
 #endif /* TACT_ASSEMBLE_H */
