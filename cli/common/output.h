@@ -15,6 +15,10 @@ struct output {
 	int fd;
 	const char *name; /* for messages */
 	bool failed;	  /* the message was given; everything else is dropped */
+	/* What goes to a terminal goes through plain.h. */
+	bool is_known, is_terminal;
+	char held[4]; /* the beginning of a character, whose end comes with the next piece */
+	unsigned n_held;
 };
 
 /* path NULL or "-": standard output.  Returns 0, or -1 with the message given. */
