@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include <tact/arch.h>
 
+#include "base/beside.h"
 #include "base/box.h"
 #include "common/cli.h"
 #include "common/commands.h"
@@ -318,8 +320,17 @@ static int close_off(const struct station *st)
 		.needs_files_closed = true,
 		.may_write_null = true,
 	};
-	const int error = box_enter(&box, getenv("PATH"));
+	char module[PATH_MAX] = "";
+	const char *path = getenv("PATH");
+	struct text folders = {0};
+	int error;
 
+	/* Its assembler is a program of its own, which is started from there. */
+	if (beside_find("tact_llvm.so", module, sizeof(module)) >= 0 && strrchr(module, '/'))
+		text_printf(&folders, "%.*s:", (int)(strrchr(module, '/') - module), module);
+	text_add(&folders, path ? path : "");
+	error = box_enter(&box, cli_string(&folders));
+	text_free(&folders);
 	if (!error)
 		return CLI_GOOD;
 	cli_message("requests cannot be closed off from files and network: %s; that takes Linux "
