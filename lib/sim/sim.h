@@ -34,6 +34,7 @@
 #include "arch/units.h"
 #include "block/block.h"
 #include "block/dsb_line.h"
+#include "block/dsb_pairs.h"
 #include "sim/arrivals.h"
 #include "sim/wrong_path.h"
 
@@ -526,6 +527,10 @@ struct sim_state {
 	const struct sim_insn *ms_insn;
 	struct block_line line;	   /* read last, on cores that read one per cycle */
 	bool reads_tail;	   /* next, the window in which the last branch ends */
+	struct block_pairs pairs;  /* read so far, on cores that read two lines per cycle */
+	bool is_stepwise;	   /* this block is read window by window, */
+	bool is_due;		   /* and its next pair of lines has been waited for */
+	unsigned dsb_wait;	   /* cycles until a line can be read again */
 	int64_t next_iteration_at; /* hundredths of a cycle: small loops from the DSB */
 	unsigned idq_head, idq_count;
 
