@@ -158,7 +158,7 @@ static int open_raw(struct tact_input *in, const struct tact_input_options *opt,
 			code_find_markers_in(in->isa, reader->data + reader->begin,
 					     reader->end - reader->begin, &in->marked, &lost, diag);
 	if (status >= 0 && in->is_marked && !in->marked.count)
-		status = tact_fail(diag, TACT_E_FORMAT, input_no_markers);
+		status = tact_fail(diag, TACT_E_FORMAT, "%s", input_no_markers);
 	return status;
 }
 

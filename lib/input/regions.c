@@ -397,7 +397,7 @@ int input_choose_regions(struct tact_input *in, const struct tact_input_options 
 	} else {
 		status = choose_markers(in, diag);
 		if (status >= 0 && !in->n_regions && opt->is_marked)
-			status = tact_fail(diag, TACT_E_FORMAT, input_no_markers);
+			status = tact_fail(diag, TACT_E_FORMAT, "%s", input_no_markers);
 		else if (status >= 0 && !in->n_regions)
 			status = opt->is_whole	      ? add_sections(in, diag)
 				 : opt->all_functions ? add_all_functions(in, &loops, diag)
