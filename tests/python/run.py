@@ -11,6 +11,7 @@ import argparse
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,6 +103,17 @@ def check_source_archive(tally, python, archive, env, build):
     tally.add('it has the licence and no library', 'LICENSE' in p.stdout and 'native' not in p.stdout, p.stdout)
 
 
+def check_types(tally, python):
+    """The package says that it is typed (py.typed)."""
+    if not shutil.which('mypy'):
+        tally.skip('types', 'mypy is missing')
+        return
+    with tempfile.TemporaryDirectory() as cache:
+        p = subprocess.run(['mypy', '--cache-dir', cache, '--python-executable', python, 'tact'],
+                           cwd=os.path.join(ROOT, 'python'), capture_output=True, text=True)
+    tally.add('types', p.returncode == 0, p.stdout + p.stderr)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', default='build')
@@ -115,6 +127,7 @@ def main():
         tally.run_package_tests('in the tree', python, dict(
             os.environ, PYTHONPATH=os.path.join(ROOT, 'python'), TACT_CHECK_CC=args.cc,
             TACT_LIBRARY=os.path.join(build, 'libtact.so.0'), PYTHONDONTWRITEBYTECODE='1'))
+        check_types(tally, python)
         check_wheel(tally, python, build)
     print('%d passed, %d failed, %d skipped' % (tally.passed, tally.failed, tally.skipped))
     return 1 if tally.failed else 0
