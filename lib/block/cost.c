@@ -87,6 +87,19 @@ static bool pour_again(double *level, const struct block_spread *s, unsigned i, 
 	return has_changed;
 }
 
+/* What the passes have not quite taken away. */
+static void drop_traces(double *share)
+{
+	double left = 0;
+
+	for (unsigned p = 0; p < N_PORTS; p++) {
+		share[p] = share[p] < 1e-3 ? 0 : share[p];
+		left += share[p];
+	}
+	for (unsigned p = 0; p < N_PORTS && left > 0; p++)
+		share[p] /= left;
+}
+
 /* Small sets first: they have the least choice.  Then each set in turn as is best next to the others:
  * that lowers the sum of the levels' squares, which has one minimum, where the busiest port is as idle
  * as possible.
@@ -113,6 +126,8 @@ static void spread_uops(struct tact_block *block, struct block_spread *s)
 		for (unsigned i = 0; i < s->n; i++)
 			has_changed |= pour_again(level, s, i, s->share[i]);
 	}
+	for (unsigned i = 0; i < s->n; i++)
+		drop_traces(s->share[i]);
 }
 
 static unsigned notes_of(const struct block_insn *bi)
