@@ -89,6 +89,7 @@ static const struct dropin_option options[] = {
 	 .help = "nothing to do: the report is complete"},
 	{.name = "v", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
 	{.name = "vv", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
+	{.name = "vvv", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
 	{.name = "yaml-out",
 	 .kind = DROPIN_REFUSED,
 	 .offset = 0,
