@@ -22,10 +22,12 @@ install_packages() {
 		install "$@"
 }
 
+commit=$(git -C "$top" rev-parse HEAD) # others may be made meanwhile
+
 # build NAME: the packages of the committed tree, built in /NAME, into $debs/NAME
 build() {
 	mkdir -p "$place/$1/tact" "$debs/$1"
-	git -C "$top" archive HEAD | tar -x -C "$place/$1/tact"
+	git -C "$top" archive "$commit" | tar -x -C "$place/$1/tact"
 	in_bare_debian sh -ec "cd /$1/tact && dpkg-buildpackage -b -us -uc -j$(nproc)" \
 		>"$debs/$1.log" 2>&1 || fail "the build failed: $debs/$1.log"
 	cp "$place/$1"/*.deb "$place/$1"/*.changes "$debs/$1"
@@ -34,7 +36,7 @@ build() {
 rm -rf "$debs"
 mkdir -p "$debs"
 bare_debian "$where" ca-certificates
-git -C "$top" archive HEAD debian | tar -x -C "$place"
+git -C "$top" archive "$commit" debian | tar -x -C "$place"
 install_packages build-essential lintian
 in_bare_debian sh -ec 'cd / && apt-get build-dep -qq -y --no-install-recommends ./ >/dev/null'
 build one
