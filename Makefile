@@ -262,20 +262,21 @@ $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
 
-# Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there.
+# Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there, so
+# CFLAGS do not: MODULE_FLAGS are for both modules, when they are compiled and linked.
 PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
 $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
-		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
+		-Ilib -Iplugin/qemu $(MODULE_FLAGS) -o $@ $(PLUGIN_SRC)
 
 # Loaded when somebody asks for it: it shares two headers with the rest, and no code.
 SHIM_SRC := $(sort $(wildcard lib/llvm/*.cpp))
 $(BUILD)/tact_llvm.so: $(SHIM_SRC) lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
-		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $(SHIM_SRC) \
-		$$($(LLVM_CONFIG) --ldflags --libs)
+		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so $(MODULE_FLAGS) -o $@ \
+		$(SHIM_SRC) $$($(LLVM_CONFIG) --ldflags --libs)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -390,6 +391,7 @@ ci:
 
 .PHONY: rebase
 rebase: build
+	python3 gen/manual_options.py $(BUILD)/tact man
 	python3 tests/cases/run.py --tact $(BUILD)/tact --rebase
 	python3 tests/cli/run.py --tact $(BUILD)/tact --rebase
 

@@ -86,8 +86,9 @@ for_check() {
 	program python3 python3 'drives the command-line tests'
 	need '/usr/bin/python3 -c "import numpy"' python3-numpy 'tests of the Python package'
 	need '/usr/bin/python3 -c "import ensurepip"' python3-venv 'its installation is tried'
+	program mypy mypy 'checks the types of the Python package'
+	program mandoc mandoc 'reads the manual pages critically'
 	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
-	program mandoc mandoc 'says what is wrong with manual pages'
 	header bzlib.h libbz2-dev 'libdw wants it in programs that are linked statically'
 	need 'command -v g++' g++ 'compiles the module for models of LLVM'
 	llvm

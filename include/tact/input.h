@@ -70,6 +70,10 @@ struct tact_input_options {
 	 */
 	int path;
 	bool is_whole; /* ELF, asm: without markers, all code of each section is one region */
+	/* ELF, asm, raw: only code between markers; without any, opening fails.  Raw bytes have
+	 * byte markers; otherwise these are not looked for in them.
+	 */
+	bool is_marked;
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 

@@ -11,6 +11,7 @@
 
 #include <tact/input.h>
 
+#include "code/code.h"
 #include "isa/assemble.h"
 #include "obj/obj.h"
 
@@ -82,6 +83,9 @@ struct tact_input {
 	/* HEX, CSV, RAW */
 	uint8_t *code; /* owned: the bytes of the current region */
 	size_t code_capacity;
+	struct code_ranges marked; /* owned; RAW: what is between markers, if that was asked for */
+	size_t next_marked;
+	bool is_marked;
 	bool is_header_possible; /* CSV: no line with data was seen yet */
 	bool saw_code;		 /* a line that is code, or should be */
 	bool is_done;
@@ -135,6 +139,8 @@ int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kin
 bool input_has_text(const char *data, size_t size);
 
 int input_text_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+
+extern const char input_no_markers[]; /* what is wrong if only code between them counts */
 
 /* Fills regions from obj, as the options say. */
 int input_choose_regions(struct tact_input *in, const struct tact_input_options *opt,
