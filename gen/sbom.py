@@ -36,7 +36,8 @@ LIBRARIES = {
     'libglib': ('GLib', 'LGPL-2.1-or-later', 'glib-2.0'),
 }
 LINKED_IN = {'libiberty': ('libiberty', 'LGPL-2.1-or-later')}  # static, in the program and the library
-FILES = {'tact': 'MIT', 'libtact.so.0': 'MIT', 'tact_trace.so': 'GPL-2.0-or-later', 'tact_llvm.so': 'MIT'}
+FILES = {'tact': 'MIT', 'libtact.so.0': 'MIT', 'tact_trace.so': 'GPL-2.0-or-later', 'tact_llvm.so': 'MIT',
+         'tact_llvm_as': 'MIT'}
 
 
 def needed(path):
