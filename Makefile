@@ -95,7 +95,7 @@ MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
 CXX ?= g++
 LLVM_CONFIG ?= $(firstword $(foreach v,22 19,$(shell command -v llvm-config-$(v))))
 LLVM_HEADERS := $(if $(LLVM_CONFIG),$(shell $(LLVM_CONFIG) --includedir))
-MODULE := $(if $(and $(wildcard $(LLVM_HEADERS)/llvm/MCA/InstrBuilder.h),$(shell command -v $(CXX))),$(BUILD)/tact_llvm.so)
+MODULE := $(if $(and $(wildcard $(LLVM_HEADERS)/llvm/MCA/InstrBuilder.h),$(shell command -v $(CXX))),$(BUILD)/tact_llvm.so $(BUILD)/tact_llvm_as)
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv data/confidence/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
@@ -270,13 +270,20 @@ $(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
 		-Ilib -Iplugin/qemu $(MODULE_FLAGS) -o $@ $(PLUGIN_SRC)
 
-# Loaded when somebody asks for it: it shares two headers with the rest, and no code.
-SHIM_SRC := $(sort $(wildcard lib/llvm/*.cpp))
-$(BUILD)/tact_llvm.so: $(SHIM_SRC) lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
+# Loaded when somebody asks for it: it shares two headers with the rest, and no code.  Its assembler is a
+# program, so that a text can harm nothing else.
+SHIM_SRC := $(sort $(wildcard lib/llvm/shim*.cpp))
+SHIM_H := lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
+SHIM_FLAGS := -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) -O2 -g1 -fvisibility=hidden -fno-rtti \
+	-Ilib -Iinclude -isystem $(LLVM_HEADERS)
+$(BUILD)/tact_llvm.so: $(SHIM_SRC) $(SHIM_H)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
-		-shared -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so $(MODULE_FLAGS) -o $@ \
-		$(SHIM_SRC) $$($(LLVM_CONFIG) --ldflags --libs)
+	$(CXX) $(SHIM_FLAGS) -fPIC -shared -Wl,-soname,tact_llvm.so $(MODULE_FLAGS) -o $@ $(SHIM_SRC) \
+		$$($(LLVM_CONFIG) --ldflags --libs)
+
+$(BUILD)/tact_llvm_as: lib/llvm/llvm_as.cpp $(SHIM_H)
+	@mkdir -p $(@D)
+	$(CXX) $(SHIM_FLAGS) -fPIE -pie -o $@ $< $$($(LLVM_CONFIG) --ldflags --libs)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -490,7 +497,7 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so
+	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so $(DEST_LIB)/tact/tact_llvm_as
 	rm -f $(COMPLETION)
 	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
 

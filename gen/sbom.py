@@ -38,7 +38,8 @@ LIBRARIES = {
 }
 LINKED_IN = {'libiberty': ('libiberty', 'LGPL-2.1-or-later')}  # static, in the program and the library
 LOADED = {'libdnnl': ('oneDNN', 'Apache-2.0'), 'libmicrohttpd': ('GNU libmicrohttpd', 'LGPL-2.1-or-later')}
-FILES = {'tact': 'MIT', 'libtact.so.0': 'MIT', 'tact_trace.so': 'GPL-2.0-or-later', 'tact_llvm.so': 'MIT'}
+FILES = {'tact': 'MIT', 'libtact.so.0': 'MIT', 'tact_trace.so': 'GPL-2.0-or-later', 'tact_llvm.so': 'MIT',
+         'tact_llvm_as': 'MIT'}
 
 
 def needed(path):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Builds the wheel and the source archive, without anything that would have to be downloaded.
 
-A build backend as PEP 517 has it.  The wheel contains libtact, and the module for LLVM's models where
-it was built, from the folder that TACT_BUILD names (default: ../build).  It works on machines with
-the libraries that libtact needs (`ldd libtact.so.0` lists them).  Of the source archive alone, which
-has no libtact, the wheel is one for all machines that takes the system's.  Archives are reproducible:
-what is in them has the time of SOURCE_DATE_EPOCH, or 1980.
+A build backend as PEP 517 has it.  The wheel contains libtact, and the module and the assembler for
+LLVM's models where they were built, from the folder that TACT_BUILD names (default: ../build).  It
+works on machines with the libraries that libtact needs (`ldd libtact.so.0` lists them).  Of the
+source archive alone, which has no libtact, the wheel is one for all machines that takes the
+system's.  Archives are reproducible: what is in them has the time of SOURCE_DATE_EPOCH, or 1980.
 """
 import base64
 import gzip
@@ -22,7 +22,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 BUILD = os.environ.get('TACT_BUILD', os.path.join(ROOT, 'build'))
 SUMMARY = 'How many cycles machine code takes on a CPU, and why'
-LIBRARIES = {'libtact.so.0': True, 'tact_llvm.so': False}  # name: whether it has to be there
+# name: whether it has to be there
+LIBRARIES = {'libtact.so.0': True, 'tact_llvm.so': False, 'tact_llvm_as': False}
+PROGRAM = 'tact_llvm_as'  # of them, what is executed
 
 
 HEADER = os.path.join(ROOT, 'include', 'tact', 'version.h')
@@ -114,7 +116,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, time.gmtime(_epoch())[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o100644 << 16
+            entry.external_attr = (0o100755 if name.endswith('/' + PROGRAM) else 0o100644) << 16
             z.writestr(entry, data)
     return wheel
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include <tact/arch.h>
 
+#include "base/beside.h"
 #include "base/box.h"
 #include "common/cli.h"
 #include "common/commands.h"
@@ -307,8 +309,23 @@ static void warm_up(void)
 	tact_arch_llvm_check(&diag);
 }
 
+/* What stays readable and executable: PATH, and where LLVM's assembler is. */
+static void find_programs(char *out, size_t size)
+{
+	const char *path = getenv("PATH");
+	char assembler[PATH_MAX];
+	const int status = beside_find("tact_llvm_as", assembler, sizeof(assembler));
+
+	if (status < 0 || !strrchr(assembler, '/'))
+		assembler[0] = '\0';
+	else
+		*strrchr(assembler, '/') = '\0';
+	snprintf(out, size, "%s:%s", assembler, path ? path : "");
+}
+
 static int close_off(const struct station *st)
 {
+	char path[2 * PATH_MAX];
 	const struct box box = {
 #ifndef __SANITIZE_ADDRESS__ /* its shadow memory takes more */
 		.memory = 8ull << 30,
@@ -318,8 +335,10 @@ static int close_off(const struct station *st)
 		.needs_files_closed = true,
 		.may_write_null = true,
 	};
-	const int error = box_enter(&box, getenv("PATH"));
+	int error;
 
+	find_programs(path, sizeof(path));
+	error = box_enter(&box, path);
 	if (!error)
 		return CLI_GOOD;
 	cli_message("requests cannot be closed off from files and network: %s; that takes Linux "

@@ -195,20 +195,3 @@ void mc_cut_mnemonic(char *out, size_t size, const char *text)
 {
 	snprintf(out, size, "%.*s", (int)strcspn(text, " \t"), text);
 }
-
-int mc_assemble(const struct mc_set *set, const char *text, size_t text_size, uint8_t **image,
-		size_t *size, struct tact_diag *diag)
-{
-	struct llvm_message why = {0};
-	struct llvm_set *module;
-	const struct llvm_api *api = open_module(set, &module, diag);
-	int status;
-
-	if (!api)
-		return -TACT_E_NO_TOOL;
-	status = api->assemble(module, text, text_size, image, size, &why);
-	if (status < 0)
-		return tact_fail_at(diag, (enum tact_error) - status, why.line, 0,
-				    "%s (assembled as %s)", why.text, set->isa->title);
-	return 0;
-}

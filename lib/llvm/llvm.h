@@ -21,4 +21,9 @@ const struct llvm_api *llvm_module(struct tact_diag *diag);
 const struct llvm_api *llvm_open(struct llvm_set **set, const struct llvm_set_spec *spec,
 				 struct tact_diag *diag);
 
+/* Finds a program that is built and installed beside the module.  Returns 0, -TACT_E_NO_TOOL if the
+ * module or the program is not there, or -TACT_E_LIMIT.
+ */
+int llvm_program(const char *name, char *path, size_t size, struct tact_diag *diag);
+
 #endif /* TACT_LLVM_H */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/beside.h"
@@ -69,4 +72,26 @@ const struct llvm_api *llvm_open(struct llvm_set **set, const struct llvm_set_sp
 		return NULL;
 	}
 	return api;
+}
+
+int llvm_program(const char *name, char *path, size_t size, struct tact_diag *diag)
+{
+	const struct llvm_api *api = llvm_module(diag);
+	char module[PATH_MAX];
+	const char *slash;
+	Dl_info info;
+
+	if (!api)
+		return -TACT_E_NO_TOOL;
+	slash = dladdr(api, &info) && realpath(info.dli_fname, module) ? strrchr(module, '/')
+								       : NULL;
+	if (slash &&
+	    (size_t)snprintf(path, size, "%.*s/%s", (int)(slash - module), module, name) >= size)
+		return tact_fail(diag, TACT_E_LIMIT, "the path of %s is too long", name);
+	if (slash && !access(path, X_OK))
+		return 0;
+	return tact_fail(
+		diag, TACT_E_NO_TOOL,
+		"%s is not there: it belongs beside %s, with which it is built and installed", name,
+		module_name);
 }

@@ -63,7 +63,8 @@ static void say_generated(const struct mix_counts_file *f, struct generated *nam
 
 	if (generated_find(names, f->trace, x->block, 0, &name, &begin) < 0)
 		l->is_full = true;
-	say(l, "generated %" PRIx64 " %" PRIu64 " ", x->block->address, x->count);
+	say(l, "generated %" PRIx64 " %" PRIu64 " %s:", x->block->address, x->count,
+	    tact_isa_name(x->block->isa));
 	for (uint32_t i = 0; i < x->block->code_size; i++)
 		say(l, "%02x", x->block->code[i]);
 	say(l, "%s%.1000s\n", *name ? " " : "", name);

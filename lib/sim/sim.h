@@ -484,10 +484,11 @@ struct sim_in_order {
 	bool ends_group;	      /* that one */
 	/* The oldest instruction that is not issued, from when all older ones are. */
 	struct sim_instance *head;
-	int32_t ready;	     /* its operands are there */
-	int32_t ordered;     /* and it need not wait for older results or barriers */
-	uint32_t producer;   /* instruction of the block whose result comes last */
-	bool waits_for_load; /* that one loads */
+	int32_t ready;	      /* its operands are there, with their read-advances */
+	int32_t stored_ready; /* all but its addresses, without: what it stores */
+	int32_t ordered;      /* and it need not wait for older results or barriers */
+	uint32_t producer;    /* instruction of the block whose result comes last */
+	bool waits_for_load;  /* that one loads */
 	bool has_producer;
 	uint8_t wait;	    /* enum tact_wait: why it is not issued when its operands are there */
 	int32_t write_back; /* of what was issued last */
