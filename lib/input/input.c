@@ -407,6 +407,7 @@ void tact_input_close(struct tact_input *in)
 	free(in->code);
 	free(in->regions);
 	free(in->latencies);
+	free(in->pieces);
 	free(in->taken);
 	free(in->settings);
 	free(in->set);
