@@ -237,6 +237,24 @@ TEST(test_compiler_output)
 	expect_end(in);
 }
 
+/* As Compiler Explorer hands it to its tools: without .file and .loc, whose labels (.LVU2) the debug
+ * information still names.
+ */
+TEST(test_lines_taken_out)
+{
+	static const char text[] =
+		"\t.text\nf:\n.Ltext0:\n\n\tnop\n"
+		"\t.section\t.debug_info,\"\",@progbits\n\t.long\t.Ldebug_abbrev0\n"
+		"\t.uleb128 .LVU2\n\t.text\n\tret\n"
+		"\t.section \".debug_loc\"\n\t.uleb128 .LVU7-.LVU2\n"
+		"\t.section\t.note.GNU-stack,\"\",@progbits\n";
+
+	struct tact_input *in = open_asm(text, TACT_SYNTAX_AUTO);
+
+	expect(in, 5, "f", "90c3");
+	expect_end(in);
+}
+
 /* All of a text, whatever branches are in it, with the lines of its instructions. */
 TEST(test_whole_text)
 {
