@@ -54,7 +54,8 @@ class Server:
     def __init__(self, *options, port=0, **more):
         where = [] if '--listen' in options else ['--port', str(port)]
         self.log = tempfile.TemporaryFile('w+')
-        self.p = subprocess.Popen([args.tact, 'serve', *where, *options], stdin=subprocess.DEVNULL,
+        more.setdefault('stdin', subprocess.DEVNULL)
+        self.p = subprocess.Popen([args.tact, 'serve', *where, *options],
                                   stdout=subprocess.DEVNULL, stderr=self.log, **more)
         limit = time.monotonic() + 60
         m = None
@@ -755,6 +756,26 @@ def stopping_under_load_loses_nothing(s):
             load.end()
             assert load.answered > 20, load.answered
             same(load.lost, [])
+
+
+@test
+def it_ends_with_the_program_that_holds_its_input(s):
+    for way in ('closed', 'killed'):
+        # Something in between, so that a holder can be killed.
+        holder = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with Server('-j', '1', '--until-eof', stdin=holder.stdout) as t:
+            holder.stdout.close()
+            holder.stdin.write(b'nothing to do with it\n')
+            holder.stdin.flush()
+            same(t.ask('health')[0], 200)
+            if way == 'closed':
+                holder.stdin.close()
+            else:
+                holder.kill()
+            holder.wait(60)
+            same(t.p.wait(60), 0)
+    # Without the option, and an input that has ended.
+    same(s.ask('health')[0], 200)
 
 
 @test
