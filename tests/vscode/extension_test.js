@@ -204,6 +204,35 @@ test('what a compiler wrote with debug information has the lines of the text', a
   assert.strictEqual(code.lenses(document).length, 2);
 });
 
+test('other instruction sets go by the CPU', async t => {
+  const text = 'f:\nl:\n\tldr x0, [x1], #8\n\tadd x2, x2, x0\n\tsubs x3, x3, #1\n\tb.ne l\n\tret\n';
+  const code = edit(place(), { cpus: ['neoverse-n1'] });
+  const document = code.openUntitled(text, 'asm');
+
+  await until(isDone(code, document));
+  if (code.status.tooltip && /tact_llvm\.so|unknown microarch/.test(code.status.tooltip)) {
+    t.skip('tact_llvm.so is not built');
+    return;
+  }
+  assert.match(code.lenses(document)[0][1], /cycles per iteration on neoverse-n1: /);
+  assert.strictEqual(code.lenses(document)[0][0], 0);
+});
+
+test('without tact.automatic only commands look, without tact.codeLens no line is shown', async () => {
+  const dir = place();
+  const code = edit(dir, { automatic: false });
+  const document = code.open(write(dir, 'dot.s', DOT), 'asm', 8);
+
+  await new Promise(resolve => setTimeout(resolve, 500));
+  assert.deepStrictEqual(code.lenses(document), []);
+  assert.strictEqual(code.tact.service.starting, null);
+  await code.run('tact.refresh');
+  assert.strictEqual(code.lenses(document).length, 1);
+  code.values.codeLens = false;
+  assert.deepStrictEqual(code.lenses(document), []);
+  assert.match(code.hover(document, 8), /4\.00/);
+});
+
 test('markers choose', async () => {
   const dir = place(),
     code = edit(dir);
