@@ -4,9 +4,10 @@
 //
 // usage: node in_editor.js SERVER MODULES [PICTURES]
 //
-// SERVER is the server of Visual Studio Code, out/server-main.js, as npm's package code-server has it
-// in lib/vscode; MODULES a node_modules folder with puppeteer-core; PICTURES a folder for what the
-// page looked like. It takes Chromium; TACT is the program. Everything stays on this machine.
+// SERVER is the server of Visual Studio Code, out/server-main.js: npm's package code-server has it
+// in lib/vscode. MODULES is a node_modules folder with puppeteer-core, PICTURES a folder for what
+// the page looked like. It takes Chromium; TACT is the program. Nothing leaves this machine.
+/* global document */
 'use strict';
 
 const assert = require('assert');
