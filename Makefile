@@ -19,7 +19,7 @@
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
 # make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
-# make symbols    rewrites gen/symbols.txt, the list of what the libraries export
+# make symbols    rewrites gen/symbols.txt, the list of what the libraries export, and its Rust declarations
 # make check-package  Debian packages: built twice, compared, installed in a bare Debian (root)
 # make python-wheel  the Python package, with the library in it: build/python/tact-*.whl
 # make install PREFIX=/usr/local LIBDIR=$(PREFIX)/lib DESTDIR=        and make uninstall
@@ -233,6 +233,7 @@ $(BUILD)/gen/libtact.map: $(BUILD)/gen/gen_interface gen/symbols.txt include/tac
 symbols: $(BUILD)/gen/gen_interface
 	$(BUILD)/gen/gen_interface list $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $(BUILD)/gen/symbols.new
 	mv $(BUILD)/gen/symbols.new gen/symbols.txt
+	python3 contrib/rust/generate.py --cc '$(GEN_CC)'
 
 # Manual pages of section 3: one for each header, and a link to it for each of its functions.
 $(BUILD)/man/done: $(BUILD)/gen/gen_interface man/tact.3 include/tact $(HEADERS)

@@ -218,6 +218,8 @@ SUITES = {
     'example': lambda: [job(run_example)],
     'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
                       job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
+    'editors': lambda: [job(script, 'editors', 'vscode/run.py', 'tact')],
+    'rust': lambda: [job(script, 'rust', 'rust/run.py', 'build', 'cc')],
     'python': lambda: [job(script, 'python', 'python/run.py', 'build', 'cc')],
     'docs': lambda: [job(script, 'docs', 'docs/check_docs.py', 'tact'),
                      job(script, 'docs examples', 'docs/check_examples.py', 'tact', 'build', 'cc')],
@@ -235,7 +237,7 @@ SUITES = {
 # These measure, or keep all cores busy by themselves: one program at a time.
 ALONE = ('hw', 'cli', 'docs', 'serve', 'cross')
 # The others, those with long programs first, so that no core waits for one at the end.
-TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
+TOGETHER = ('property', 'embed', 'python', 'rust', 'editors', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 
 
 def run_one(run, args):

@@ -37,6 +37,9 @@ static const struct option_spec address_specs[] = {
 	OPTION_TEXT(0, "token-file", "FILE", token_file,
 		    "require the token in this file as 'Authorization: Bearer TOKEN'; the file is "
 		    "made if it is missing"),
+	OPTION_FLAG(
+		0, "until-eof", ends_with_input,
+		"end when standard input ends, which a program that starts a service holds open"),
 	OPTION_END,
 };
 

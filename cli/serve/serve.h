@@ -25,8 +25,9 @@ struct server {
 	unsigned port, workers, timeout, connections, requests;
 	struct serve_limits limits;
 	bool is_verbose, is_quiet;
-	int argc;    /* of the command line, to start again */
-	char **argv; /* borrowed */
+	bool ends_with_input; /* of a program that started it */
+	int argc;	      /* of the command line, to start again */
+	char **argv;	      /* borrowed */
 };
 
 /* ---- the service's addresses ---- */

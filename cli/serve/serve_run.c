@@ -260,12 +260,22 @@ static void accept_all(struct service *v)
 	}
 }
 
+static bool has_input_ended(void)
+{
+	char unread[256];
+	const ssize_t n = read(STDIN_FILENO, unread, sizeof(unread));
+
+	return !n || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /* Returns the signal that ends it. */
 static int loop(struct service *v)
 {
-	struct pollfd fds[] = {{.fd = v->listener, .events = POLLIN},
-			       {.fd = v->signals, .events = POLLIN},
-			       {.fd = pool_wake_fd(v->pool), .events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = v->listener, .events = POLLIN},
+		{.fd = v->signals, .events = POLLIN},
+		{.fd = pool_wake_fd(v->pool), .events = POLLIN},
+		{.fd = v->server->ends_with_input ? STDIN_FILENO : -1, .events = POLLIN}};
 	int64_t swept = now_ms();
 	struct signalfd_siginfo info;
 
@@ -274,6 +284,8 @@ static int loop(struct service *v)
 			return SIGTERM;
 		if (read(v->signals, &info, sizeof(info)) == sizeof(info))
 			return (int)info.ssi_signo;
+		if (fds[3].revents && has_input_ended())
+			return SIGTERM;
 		if (fds[0].revents)
 			accept_all(v);
 		if (now_ms() - swept >= SWEEP_MS) {

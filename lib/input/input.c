@@ -422,6 +422,7 @@ void tact_input_close(struct tact_input *in)
 	free(in->regions);
 	free(in->marked.items);
 	free(in->latencies);
+	free(in->pieces);
 	free(in->taken);
 	free(in->settings);
 	free(in->set);

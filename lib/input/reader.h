@@ -71,6 +71,12 @@ struct input_buffer {
 	size_t capacity;
 };
 
+/* Code of the current region that is in one piece in the file. */
+struct input_piece {
+	size_t at; /* in the region */
+	struct obj_range range;
+};
+
 struct input_archive;
 
 struct tact_input {
@@ -109,7 +115,8 @@ struct tact_input {
 	struct tact_given_setting *set; /* owned */
 	size_t n_set, set_capacity;
 	struct input_buffer name, source_place, inlined;
-	struct obj_range current; /* where the code of the current region is; empty: in pieces */
+	struct input_piece *pieces; /* owned: where the code of the current region is */
+	size_t n_pieces, pieces_capacity;
 	char *function;		  /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
 	/* About the whole input, NULL: none; and the same with those of the current region. */

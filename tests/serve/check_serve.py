@@ -54,7 +54,8 @@ class Server:
     def __init__(self, *options, port=0, **more):
         where = [] if '--listen' in options else ['--port', str(port)]
         self.log = tempfile.TemporaryFile('w+')
-        self.p = subprocess.Popen([args.tact, 'serve', *where, *options], stdin=subprocess.DEVNULL,
+        more.setdefault('stdin', subprocess.DEVNULL)
+        self.p = subprocess.Popen([args.tact, 'serve', *where, *options],
                                   stdout=subprocess.DEVNULL, stderr=self.log, **more)
         limit = time.monotonic() + 60
         m = None
@@ -237,6 +238,54 @@ def functions_and_loops_of_a_file_are_listed_and_predicted(s):
             for w in want:
                 w['file'] = 'standard input'
             same(s.results('predict', {'file': file, 'archs': 'SKL', 'loop': r['loop']}), want)
+
+
+INLINED = '''
+static inline float mul(float a, float b)
+{
+	return a * b;
+}
+float dot(const float *a, const float *b, long n)
+{
+	float s = 0;
+	for (long i = 0; i < n; i++)
+		s += mul(a[i], b[i]);
+	return s;
+}
+'''
+
+
+@test
+def lines_lead_to_the_source(s):
+    region = s.results('code', {'text': '\n# two\nl:\tdec %eax\n\n\tjnz l\n', 'lines': True})[0]
+    same(region['lines'], [{'offset': 0, 'source': [{'line': 3}]}, {'offset': 2, 'source': [{'line': 5}]}])
+    same('lines' in s.results('code', {'text': 'nop', 'lines': False})[0], False)
+    with tempfile.TemporaryDirectory(dir='/tmp') as place:
+        with open(place + '/dot.c', 'w') as f:
+            f.write(INLINED)
+        subprocess.run(['cc', '-O1', '-g', '-c', '-o', place + '/dot.o', place + '/dot.c'], check=True)
+        with open(place + '/dot.o', 'rb') as f:
+            file = base64.b64encode(f.read()).decode()
+        loop = [r for r in s.results('code', {'file': file, 'lines': True}) if r['is_loop']][0]
+        sources = [row['source'] for row in loop['lines']]
+        inner = {'line': 4, 'path': place + '/dot.c', 'function': 'mul'}
+        same([inner, {'line': 10, 'path': place + '/dot.c'}] in sources, True, sources)
+        same({source[-1]['line'] for source in sources} <= {9, 10}, True, sources)
+        same(all(row['offset'] < loop['size'] for row in loop['lines']), True)
+        # A line for neighbours that share it, none that says the same twice.
+        same([a for a, b in zip(sources, sources[1:]) if a == b], [])
+
+
+@test
+def explanations_are_those_of_the_command_line(s):
+    for which in ('bottlenecks', 'all'):
+        got = s.results('predict', {'hex': HEX, 'archs': 'SKL', 'explain': which})
+        same(got, tact('predict', '-q', '-a', 'SKL', '-f', 'json', '--explain', which, '-x', HEX))
+        text = subprocess.run([args.tact, 'predict', '-q', '-a', 'SKL', '--explain', which, '-x', HEX],
+                              stdout=subprocess.PIPE, check=True, text=True).stdout
+        same(len(got[0]['explanation']) > 40 and got[0]['explanation'] in text, True)
+    same('explanation' in s.results('predict', {'hex': HEX, 'archs': 'SKL'})[0], False)
+    same('explanation' in s.results('predict', {'hex': HEX, 'archs': 'SKL', 'explain': 'none'})[0], False)
 
 
 @test
@@ -707,6 +756,26 @@ def stopping_under_load_loses_nothing(s):
             load.end()
             assert load.answered > 20, load.answered
             same(load.lost, [])
+
+
+@test
+def it_ends_with_the_program_that_holds_its_input(s):
+    for way in ('closed', 'killed'):
+        # Something in between, so that a holder can be killed.
+        holder = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        with Server('-j', '1', '--until-eof', stdin=holder.stdout) as t:
+            holder.stdout.close()
+            holder.stdin.write(b'nothing to do with it\n')
+            holder.stdin.flush()
+            same(t.ask('health')[0], 200)
+            if way == 'closed':
+                holder.stdin.close()
+            else:
+                holder.kill()
+            holder.wait(60)
+            same(t.p.wait(60), 0)
+    # Without the option, and an input that has ended.
+    same(s.ask('health')[0], 200)
 
 
 @test
