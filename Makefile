@@ -65,9 +65,19 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wwrite-strings -W
 OPT ?= -O3
 CFLAGS ?= -g
 WERROR ?= -Werror
+# Files of strangers come in, so that what goes wrong with them is to end the program, not to take it
+# over: canaries on the stack, checked copies, jumps to where jumps may go, tables that are read only
+# before main begins.  tests/check_hardening.py looks at what was built.  HARDEN= HARDEN_LD= leave it
+# out; sanitizers check more, and go without.
+ifeq ($(HOST),aarch64)
+HARDEN ?= -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -mbranch-protection=standard
+else
+HARDEN ?= -fstack-protector-strong -fstack-clash-protection -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fcf-protection
+endif
+HARDEN_LD ?= -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 # Each function has a section of its own: with -Wl,--gc-sections a program gets only what it uses.
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(OPT) -fPIC -fvisibility=default -pthread \
-	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(TARGET_FLAGS) $(CFLAGS)
+	-ffunction-sections -fdata-sections -Iinclude -Ilib -Icli -I$(BUILD)/gen $(TARGET_FLAGS) $(HARDEN) $(CFLAGS)
 # Libraries that have a pkg-config file, and those that have none.
 PC_REQUIRES := libdw libelf sqlite3 libzstd jansson
 PC_LIBS := -lZydis -lZycore -liberty -lm -ldl -pthread
@@ -256,26 +266,26 @@ $(BUILD)/libtact.a: $(BUILD)/libtact.o
 	$(AR) rcs $@ $^
 
 $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
-	$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections -Wl,-Bsymbolic-functions \
+	$(CC) $(ALL_CFLAGS) $(HARDEN_LD) -shared -Wl,-soname,libtact.so.$(SOVERSION) -Wl,--gc-sections -Wl,-Bsymbolic-functions \
 		-Wl,--version-script=$(BUILD)/gen/libtact.map -o $@ $(LIB_OBJ) $(LIBS) $(LDFLAGS)
 	ln -sf libtact.so $@.$(SOVERSION)
 
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
-	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) $(HARDEN_LD) -pie -o $@ $^ $(LIBS) $(LDFLAGS)
 
 # Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there, so
 # CFLAGS do not: MODULE_FLAGS are for both modules, when they are compiled and linked.
 PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
-$(BUILD)/tact_trace.so: $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
+$(BUILD)/tact_trace.so: Makefile $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) $(HARDEN) $(HARDEN_LD) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
 		-Ilib -Iplugin/qemu $(MODULE_FLAGS) -o $@ $(PLUGIN_SRC)
 
 # Loaded when somebody asks for it: it shares two headers with the rest, and no code.  Its assembler is a
 # program, so that a text can harm nothing else.
 SHIM_SRC := $(sort $(wildcard lib/llvm/shim*.cpp))
-SHIM_H := lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
-SHIM_FLAGS := -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) -O2 -g1 -fvisibility=hidden -fno-rtti \
+SHIM_H := Makefile lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
+SHIM_FLAGS = -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) $(HARDEN) $(HARDEN_LD) -O2 -g1 -fvisibility=hidden -fno-rtti \
 	-Ilib -Iinclude -isystem $(LLVM_HEADERS)
 $(BUILD)/tact_llvm.so: $(SHIM_SRC) $(SHIM_H)
 	@mkdir -p $(@D)
@@ -372,13 +382,13 @@ check-clang:
 
 asan:
 	@sh gen/setup.sh --install check
-	@$(ALL_CORES) BUILD=build-asan OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
+	@$(ALL_CORES) BUILD=build-asan HARDEN= OPT=-O1 WERROR= CFLAGS='$(SANITIZE)' build tests
 	@python3 tests/run.py --build build-asan --slow unit fuzz cases cli serve
 
 # Its shadow memory does not go with random addresses of every kernel.
 tsan:
 	@sh gen/setup.sh --install ci
-	@$(ALL_CORES) BUILD=build-tsan OPT=-O1 WERROR= CFLAGS='$(SANITIZE_THREADS)' build tests
+	@$(ALL_CORES) BUILD=build-tsan HARDEN= OPT=-O1 WERROR= CFLAGS='$(SANITIZE_THREADS)' build tests
 	@setarch -R python3 tests/run.py --build build-tsan --slow unit threads
 
 # A bare Debian with git and make: what is installed by hand here cannot hide a missing step there.

@@ -206,7 +206,8 @@ def job(run, *more):
 
 # Programs that may run next to each other, the longest first within a suite.
 SUITES = {
-    'layers': lambda: [job(script, 'layers', 'check_layers.py', 'build')],
+    'layers': lambda: [job(script, 'layers', 'check_layers.py', 'build'),
+                       job(script, 'hardening', 'check_hardening.py', 'build')],
     'unit': unit_jobs,
     'hw': hw_jobs,
     'cases': lambda: [job(run_cases)],

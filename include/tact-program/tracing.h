@@ -29,10 +29,11 @@ int tact_trace_split(char ***out, const char *command, struct tact_diag *diag);
 
 /* TCP, for a recording that goes to another machine while the program runs: tact_trace_record
  * writes to a descriptor of tact_trace_connect, and tact_trace_open_fd reads from one of
- * tact_trace_accept.  An address is HOST:PORT, [HOST]:PORT, or :PORT, for listening on all
- * addresses.  Nothing is encrypted, and nobody is authenticated: listen on an address that only
- * trusted machines can reach.  Each returns a descriptor, which the caller closes, -TACT_E_INVAL
- * for a malformed address, or -TACT_E_IO.  A signal ends tact_trace_accept with -TACT_E_IO.
+ * tact_trace_accept.  An address is HOST:PORT, [HOST]:PORT, or :PORT, which is this machine alone.
+ * Nothing is encrypted, and nobody is authenticated: listen on an address that only trusted machines
+ * can reach.  tact_trace_accept returns the first connection that begins as a trace does, and closes
+ * others.  Each returns a descriptor, which the caller closes, -TACT_E_INVAL for a malformed address,
+ * or -TACT_E_IO.  A signal ends tact_trace_accept with -TACT_E_IO.
  */
 int tact_trace_connect(const char *address, struct tact_diag *diag);
 int tact_trace_listen(const char *address, struct tact_diag *diag);

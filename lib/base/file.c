@@ -4,10 +4,16 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -90,6 +96,35 @@ int file_read(const char *path, size_t limit, struct text *out, struct tact_diag
 	return status;
 }
 
+int file_copy_sealed(int fd, size_t *size)
+{
+	const int copy = memfd_create("tact-copy", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct stat info;
+	off_t at = 0;
+	ssize_t n = 1;
+
+	if (copy < 0 || fstat(fd, &info))
+		goto fail;
+	while (n > 0 && at < info.st_size) { /* one that grows is not followed */
+		n = sendfile(copy, fd, &at, (size_t)(info.st_size - at));
+		if (n < 0 && errno == EINTR)
+			n = 1;
+	}
+	if (n < 0 ||
+	    fcntl(copy, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		goto fail;
+	*size = (size_t)at;
+	return copy;
+fail:
+	if (copy >= 0) {
+		const int error = errno;
+
+		close(copy);
+		errno = error;
+	}
+	return -1;
+}
+
 /* At an offset or, if that is below 0, at the current position. */
 static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 {
@@ -119,12 +154,35 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
 	return offset <= INT64_MAX && read_exactly(fd, to, size, (int64_t)offset);
 }
 
+/* SIGPIPE of a thread's own write is for that thread: it is kept away, and taken if it came, whatever
+ * the process does with it.  One that was there before stays.
+ */
+ssize_t file_write_some(int fd, const void *data, size_t size)
+{
+	const struct timespec now = {0};
+	sigset_t pipe, before, pending;
+	ssize_t n;
+	int error;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	n = write(fd, data, size);
+	error = errno;
+	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return n;
+}
+
 int file_write_all(int fd, const void *data, size_t size)
 {
 	const char *p = data;
 
 	while (size) {
-		ssize_t n = write(fd, p, size);
+		const ssize_t n = file_write_some(fd, p, size);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -156,6 +214,36 @@ int file_write(const char *path, const void *data, size_t size, struct tact_diag
 	return write_file(path, O_CREAT | O_TRUNC, data, size, diag);
 }
 
+/* Creates a file next to another one, under a name that nobody can know before: who else may write
+ * in that folder can neither lead us elsewhere with a link nor keep us from it.  The caller frees
+ * *beside.
+ */
+static int write_beside(const char *path, char **beside, const void *data, size_t size,
+			struct tact_diag *diag)
+{
+	enum { TRIES = 8 };
+	int status = 0;
+
+	*beside = NULL;
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t random = 0;
+
+		free(*beside);
+		*beside = NULL;
+		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
+			random = (uint64_t)getpid() + i; /* early at boot */
+		if (asprintf(beside, "%s.%016" PRIx64 ".tmp", path, random) < 0) {
+			*beside = NULL;
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		}
+		errno = 0;
+		status = write_file(*beside, O_CREAT | O_EXCL | O_NOFOLLOW, data, size, diag);
+		if (!status || errno != EEXIST)
+			return status;
+	}
+	return status;
+}
+
 int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
 {
 	struct stat info;
@@ -164,12 +252,10 @@ int file_replace(const char *path, const void *data, size_t size, struct tact_di
 
 	if (!stat(path, &info) && !S_ISREG(info.st_mode))
 		return write_file(path, 0, data, size, diag);
-	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = write_file(beside, O_CREAT | O_EXCL, data, size, diag);
+	status = write_beside(path, &beside, data, size, diag);
 	if (!status && rename(beside, path) < 0)
 		status = fail_errno(diag);
-	if (status < 0)
+	if (status < 0 && beside)
 		unlink(beside);
 	free(beside);
 	return status;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <tact/status.h>
 
@@ -34,13 +35,23 @@ const char *file_base_name(const char *path);
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag);
 int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag);
 
+/* Copies a regular file into memory: a descriptor that can be mapped, whose bytes nobody changes or
+ * takes away.  A mapping of the file itself ends the process (SIGBUS) when somebody cuts the file
+ * short.  Sets *size to what was there.  Returns the descriptor, or -1 with errno.
+ */
+int file_copy_sealed(int fd, size_t *size);
+
 /* Read exactly `size` bytes, from the current position or from an offset.  Return false if the file
  * is shorter or cannot be read.
  */
 bool file_read_exactly(int fd, void *to, size_t size);
 bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/* Writes everything, whatever signals and short writes occur.  Returns 0, or -1 with errno. */
+/* Write as write() does, and write everything, whatever signals and short writes occur.  A reader that
+ * went away is EPIPE; no SIGPIPE reaches the program around us.  The second returns 0, or -1 with
+ * errno.
+ */
+ssize_t file_write_some(int fd, const void *data, size_t size);
 int file_write_all(int fd, const void *data, size_t size);
 
 /* Write a file: in place, or, so that there is always a complete file, next to it and then over it.

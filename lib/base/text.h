@@ -43,7 +43,7 @@ void text_reset(struct text *text); /* empty and whole again; keeps its memory *
 char *text_grow(struct text *text, size_t room);
 static inline char *text_reserve(struct text *text, size_t room)
 {
-	if (text->capacity - text->size >= room)
+	if (text->data && text->capacity - text->size >= room)
 		return text->data + text->size;
 	return text_grow(text, room);
 }

@@ -11,8 +11,11 @@ static bool ends_in_loop(const struct tact_block *block)
 {
 	const struct block_insn *last = &block->insns[block->n_insns - 1];
 
-	return code_leads_back((enum tact_flow)last->insn->flow, last->insn->immediate_bits != 0,
-			       last->constants.length + last->constants.immediate, last->offset);
+	return code_leads_back(
+		(enum tact_flow)last->insn->flow, last->insn->immediate_bits != 0,
+		/* an immediate of another kind may have any value */
+		(int64_t)((uint64_t)last->constants.length + (uint64_t)last->constants.immediate),
+		last->offset);
 }
 
 /* Fuses a flag-writing instruction with the jump after it, unless the jump starts a cache line

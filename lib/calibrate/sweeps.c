@@ -110,8 +110,8 @@ static long interruptions(void)
 static double time_kernel(struct sweep_point *p)
 {
 	const uint64_t from = p->places ? p->place++ % p->places * p->step : 0;
-	char *a = p->next ? p->next : p->a.p + from, *b = p->b.p + (p->moves_b ? from : 0),
-	     *end = a;
+	char *a = p->next ? p->next : p->a.p + from,
+	     *b = p->moves_b && from ? p->b.p + from : p->b.p, *end = a;
 	const uint64_t begin = native_clock();
 	double ticks;
 

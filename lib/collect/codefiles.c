@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "collect/collect.h"
 
@@ -31,9 +30,8 @@ int collect_file_open(struct collect_file *file, struct tact_diag *diag)
 	status = obj_image_map(&file->image, file->path, diag);
 	if (status)
 		return status;
-	close(file->image.fd); /* there may be many */
-	file->image.fd = -1;
-	status = obj_open(&file->obj, file->image.data, file->image.size, -1, diag);
+	obj_image_close(&file->image); /* there may be many */
+	status = obj_open_image(&file->obj, &file->image, diag);
 	if (status)
 		obj_image_unmap(&file->image);
 	return status;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,24 +53,26 @@ static int read_sample(struct input_reader *reader, struct tact_diag *diag)
 	return status < 0 ? status : 0;
 }
 
-/* An ELF file is mapped: executables are large, and most of a file is never read. */
+/* An ELF file is mapped, from a copy that nobody can cut short. */
 static int load_image(struct tact_input *in, struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
 	struct stat info;
 	int status;
 
-	if (reader->owns_fd && !fstat(reader->fd, &info) && S_ISREG(info.st_mode) &&
-	    info.st_size > 0) {
-		void *image =
-			mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, reader->fd, 0);
+	if (reader->owns_fd && !fstat(reader->fd, &info) && S_ISREG(info.st_mode) && info.st_size) {
+		const int fd = fcntl(reader->fd, F_DUPFD_CLOEXEC, 0);
 
-		if (image != MAP_FAILED) {
-			in->image = image;
-			in->image_size = (size_t)info.st_size;
-			in->is_mapped = true;
-			return 0;
+		status = fd < 0 ? tact_fail_errno(diag, NULL)
+				: obj_image_map_fd(&in->mapped, fd, diag);
+		if (status < 0) {
+			if (fd >= 0)
+				close(fd);
+			return status;
 		}
+		in->image = in->mapped.data;
+		in->image_size = in->mapped.size;
+		return 0;
 	}
 	status = read_to_end(reader, diag);
 	if (status < 0)
@@ -82,9 +83,10 @@ static int load_image(struct tact_input *in, struct tact_diag *diag)
 	return 0;
 }
 
-static int open_obj(struct tact_input *in, int fd, struct tact_diag *diag)
+static int open_obj(struct tact_input *in, struct tact_diag *diag)
 {
-	const int status = obj_open(&in->obj, in->image, in->image_size, fd, diag);
+	const int status = in->mapped.data ? obj_open_image(&in->obj, &in->mapped, diag)
+					   : obj_open(&in->obj, in->image, in->image_size, diag);
 
 	if (status < 0)
 		return status;
@@ -112,7 +114,7 @@ static int open_elf(struct tact_input *in, const struct tact_input_options *opt,
 		return input_open_members(in, opt, diag);
 	}
 	if (status >= 0)
-		status = open_obj(in, in->is_mapped ? in->reader.fd : -1, diag);
+		status = open_obj(in, diag);
 	if (status < 0)
 		return status;
 	snprintf(in->elf_description, sizeof(in->elf_description), "ELF %s %s", in->obj->isa->title,
@@ -134,7 +136,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 		return tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty or a comment");
 	status = input_make_image(in, opt, diag);
 	if (status >= 0)
-		status = open_obj(in, -1, diag);
+		status = open_obj(in, diag);
 	if (status >= 0 && (input_find_latencies(in) < 0 || input_find_settings(in) < 0))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status < 0)
@@ -411,8 +413,8 @@ void tact_input_close(struct tact_input *in)
 	tact_remarks_destroy(in->general);
 	tact_remarks_destroy(in->merged);
 	asm_source_destroy(&in->source);
-	if (in->is_mapped)
-		munmap(in->image, in->image_size);
+	if (in->mapped.data)
+		obj_image_unmap(&in->mapped);
 	else
 		free(in->image);
 	if (in->reader.owns_fd)

@@ -53,7 +53,7 @@ static int open_member(struct tact_input *in, const struct archive_member *membe
 	if (!a->member || !a->name)
 		return no_memory(diag);
 	memcpy(a->member, member->data, member->size);
-	status = obj_open(&in->obj, a->member, member->size, -1, diag);
+	status = obj_open(&in->obj, a->member, member->size, diag);
 	if (status < 0)
 		return status;
 	a->n_objects++;

@@ -101,7 +101,7 @@ struct tact_input {
 	struct obj_file *obj;
 	uint8_t *image; /* owned; bytes of the object file */
 	size_t image_size;
-	bool is_mapped; /* by mmap, not malloc */
+	struct obj_image mapped; /* the image, if it is not from malloc */
 	struct input_region *regions;
 	size_t n_regions, regions_capacity, next_region;
 	/* What comments of the text say of latencies, and those of the current region. */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "mix/counts_file.h"
 #include "trace/generated.h"
 
@@ -147,17 +148,10 @@ static int compare_items(const void *a, const void *b)
 static int write_file(const char *path, const struct lines *l)
 {
 	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	size_t done = 0;
 	int error = fd < 0 ? errno : 0;
 
-	while (!error && done < l->size) {
-		ssize_t n = write(fd, l->data + done, l->size - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			error = errno;
-	}
+	if (!error && file_write_all(fd, l->data, l->size))
+		error = errno;
 	if (fd >= 0 && close(fd) && !error)
 		error = errno;
 	return error;

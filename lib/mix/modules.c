@@ -210,8 +210,7 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 	if (!find_file(m, module))
 		return 0;
 	module->why[0] = '\0';
-	status = obj_open(&module->obj, module->image.data, module->image.size, module->image.fd,
-			  &diag);
+	status = obj_open_image(&module->obj, &module->image, &diag);
 	if (status >= 0)
 		status = obj_find_symbols(module->obj);
 	if (status >= 0)

@@ -109,7 +109,7 @@ static int parse_line(struct tact_mix_rule *rule, const char *line, uint64_t num
 
 static int parse(struct tact_mix_rule *rule, const char *text, size_t size, struct tact_diag *diag)
 {
-	const char *end = text + size;
+	const char *end = size ? text + size : text;
 	uint64_t number = 0;
 
 	while (text < end) {

@@ -15,6 +15,7 @@
 
 #include <tact/status.h>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "model/exchange.h"
 
@@ -104,35 +105,12 @@ static int start(const struct exchange *x, struct pipes *p)
 	return 0;
 }
 
-/* A program that has ended must not end us: SIGPIPE is kept away, whatever the process does with
- * it.
- */
-static ssize_t write_quietly(int fd, const char *data, size_t size)
-{
-	const struct timespec now = {0};
-	sigset_t pipe, before, pending;
-	ssize_t n;
-	int error;
-
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
-	n = write(fd, data, size);
-	error = errno;
-	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
-	return n;
-}
-
 static void give(const struct exchange *x, struct pipes *p, size_t *given)
 {
 	ssize_t n = 0;
 
 	if (*given < x->input_size)
-		n = write_quietly(p->to, x->input + *given, x->input_size - *given);
+		n = file_write_some(p->to, x->input + *given, x->input_size - *given);
 	if (n > 0)
 		*given += (size_t)n;
 	else if (n < 0 && (errno == EAGAIN || errno == EINTR))

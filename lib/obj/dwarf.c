@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "obj/lines.h"
 
 static int find_no_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
@@ -24,25 +26,43 @@ static int find_no_elf(Dwfl_Module *module, void **user, const char *name, Dwarf
 	return -1;
 }
 
+/* Replaces an open file by a copy that nobody can cut short: libdwfl maps what it is given.  Files
+ * beyond the limit stay as they are; so does one that cannot be copied.
+ */
+static int keep_copy(int fd)
+{
+	struct stat info;
+	size_t size;
+	int copy;
+
+	if (fd < 0 || fstat(fd, &info) || (size_t)info.st_size > OBJ_COPY_LIMIT)
+		return fd;
+	copy = file_copy_sealed(fd, &size);
+	if (copy < 0)
+		return fd;
+	close(fd);
+	return copy;
+}
+
+/* Finds a debug file; what dwz moved into another one is asked for here, too. */
+static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
+			   const char *file, const char *link, GElf_Word crc, char **found)
+{
+	return keep_copy(
+		dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found));
+}
+
 /* Opens a file descriptor of the image, for libdwfl to own. */
 static int open_image(const struct obj_file *obj)
 {
-	const uint8_t *p = obj->image;
-	size_t left = obj->image_size;
 	int fd;
 
-	if (obj->fd >= 0)
-		return fcntl(obj->fd, F_DUPFD_CLOEXEC, 0);
+	if (obj->copy >= 0 || obj->fd >= 0)
+		return fcntl(obj->copy >= 0 ? obj->copy : obj->fd, F_DUPFD_CLOEXEC, 0);
 	fd = memfd_create("tact-image", MFD_CLOEXEC);
-	while (fd >= 0 && left) {
-		const ssize_t done = write(fd, p, left);
-
-		if (done <= 0) {
-			close(fd);
-			return -1;
-		}
-		p += done;
-		left -= (size_t)done;
+	if (fd >= 0 && file_write_all(fd, obj->image, obj->image_size)) {
+		close(fd);
+		return -1;
 	}
 	return fd;
 }
@@ -112,7 +132,7 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		return NULL;
 	lines->callbacks = (Dwfl_Callbacks){
 		.find_elf = find_no_elf,
-		.find_debuginfo = dwfl_standard_find_debuginfo,
+		.find_debuginfo = find_debug_file,
 		.section_address = dwfl_offline_section_address,
 		.debuginfo_path = &lines->debug_path,
 	};

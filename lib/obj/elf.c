@@ -503,7 +503,7 @@ static int load_file(struct loader *load)
 	return status;
 }
 
-int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag)
+int obj_open_image(struct obj_file **out, const struct obj_image *image, struct tact_diag *diag)
 {
 	struct obj_file *obj = calloc(1, sizeof(*obj));
 	struct loader load = {.obj = obj, .diag = diag};
@@ -511,9 +511,10 @@ int obj_open(struct obj_file **out, const void *image, size_t size, int fd, stru
 
 	if (!obj)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	obj->image = image;
-	obj->image_size = size;
-	obj->fd = fd;
+	obj->image = image->data;
+	obj->image_size = image->size;
+	obj->fd = image->fd;
+	obj->copy = image->copy;
 	status = load_file(&load);
 	if (status >= 0)
 		status = obj_cut_functions(obj);
@@ -522,6 +523,13 @@ int obj_open(struct obj_file **out, const void *image, size_t size, int fd, stru
 	elf_end(load.elf);
 	free(load.section_of);
 	return HAND_OVER(out, obj, status, obj_close);
+}
+
+int obj_open(struct obj_file **out, const void *image, size_t size, struct tact_diag *diag)
+{
+	const struct obj_image alone = {(void *)(uintptr_t)image, size, -1, -1};
+
+	return obj_open_image(out, &alone, diag);
 }
 
 void obj_close(struct obj_file *obj)

@@ -11,38 +11,68 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "obj/obj.h"
+
+static int fail_errno(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
+}
+
+int obj_image_map_fd(struct obj_image *out, int fd, struct tact_diag *diag)
+{
+	struct stat st;
+	size_t size;
+	void *data;
+	int copy = -1;
+
+	if (fstat(fd, &st))
+		return fail_errno(diag);
+	if (!S_ISREG(st.st_mode))
+		return tact_fail(diag, TACT_E_IO, "not a regular file");
+	size = (size_t)st.st_size;
+	if (size && size <= OBJ_COPY_LIMIT) {
+		copy = file_copy_sealed(fd, &size);
+		if (copy < 0)
+			return fail_errno(diag);
+	}
+	if (!size) {
+		if (copy >= 0)
+			close(copy);
+		return tact_fail(diag, TACT_E_FORMAT, "the file is empty");
+	}
+	data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, copy >= 0 ? copy : fd, 0);
+	if (data == MAP_FAILED) {
+		const int status = fail_errno(diag);
+
+		if (copy >= 0)
+			close(copy);
+		return status;
+	}
+	*out = (struct obj_image){data, size, fd, copy};
+	return 0;
+}
 
 int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag)
 {
-	struct stat st;
-	void *data;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), status; /* a pipe would wait */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
+	int status;
 
 	if (fd < 0)
-		return tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-	if (fstat(fd, &st)) {
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-		goto out_close;
-	}
-	if (!S_ISREG(st.st_mode) || !st.st_size) {
-		status = S_ISREG(st.st_mode) ? tact_fail(diag, TACT_E_FORMAT, "the file is empty")
-					     : tact_fail(diag, TACT_E_IO, "not a regular file");
-		goto out_close;
-	}
-	/* A private mapping does not follow changes of the file.  A file that shrinks is still a
-	 * danger, as for all programs that map files.
-	 */
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (data == MAP_FAILED) {
-		status = tact_fail(diag, TACT_E_IO, "%s", strerror(errno));
-		goto out_close;
-	}
-	*out = (struct obj_image){data, (size_t)st.st_size, fd};
-	return 0;
-out_close:
-	close(fd);
+		return fail_errno(diag);
+	status = obj_image_map_fd(out, fd, diag);
+	if (status)
+		close(fd);
 	return status;
+}
+
+void obj_image_close(struct obj_image *image)
+{
+	if (image->copy >= 0)
+		close(image->copy);
+	if (image->fd >= 0)
+		close(image->fd);
+	image->fd = image->copy = -1;
 }
 
 void obj_image_unmap(struct obj_image *image)
@@ -50,9 +80,8 @@ void obj_image_unmap(struct obj_image *image)
 	if (!image->data)
 		return;
 	munmap(image->data, image->size);
-	if (image->fd >= 0)
-		close(image->fd);
-	*image = (struct obj_image){NULL, 0, -1};
+	obj_image_close(image);
+	*image = (struct obj_image){NULL, 0, -1, -1};
 }
 
 /* Looks for a note of type 3 by GNU in any PT_NOTE. */

@@ -64,7 +64,8 @@ struct obj_file {
 	const struct tact_isa *isa; /* of its code */
 	const uint8_t *image;	    /* the caller's */
 	size_t image_size;
-	int fd; /* the caller's open file of the same bytes; -1 if there is none */
+	int fd;	  /* the caller's open file, which knows where it is; -1 if there is none */
+	int copy; /* the caller's, of the same bytes; -1 if there is none */
 	struct obj_section *sections;
 	size_t n_sections, sections_capacity;
 	struct obj_symbol *symbols; /* sorted by section, offset */
@@ -80,13 +81,21 @@ struct obj_file {
 struct obj_image {
 	void *data; /* mapped; NULL: none */
 	size_t size;
-	int fd; /* of data: open; -1: none */
+	int fd;	  /* of the file, which knows where it is; -1: none */
+	int copy; /* of data: open; -1: none */
 };
 
+/* A file of this size is copied before it is mapped, so that nobody can take its end away while it
+ * is read.  Larger ones are debug files of the largest programs, and would take as much memory.
+ */
+#define OBJ_COPY_LIMIT ((size_t)1 << 30)
+
 /* Maps a file.  Returns 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is
- * untouched.
+ * untouched.  obj_image_map_fd takes over an open file, if it succeeds.
  */
 int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag);
+int obj_image_map_fd(struct obj_image *out, int fd, struct tact_diag *diag);
+void obj_image_close(struct obj_image *image); /* its descriptors: there may be many */
 void obj_image_unmap(struct obj_image *image); /* one without data is allowed */
 
 /* Find the build-id in an ELF image or in a file.  Return its size; 0 if there is none, or if it is
@@ -95,11 +104,12 @@ void obj_image_unmap(struct obj_image *image); /* one without data is allowed */
 unsigned obj_build_id(const uint8_t *image, size_t size, uint8_t *id, size_t most);
 unsigned obj_build_id_of(const char *path, uint8_t *id, size_t most);
 
-/* Reads an ELF image, which must outlive the result; so must fd (-1: none, used for DWARF).
- * Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if it is not an ELF file of a known instruction set,
+/* Reads an ELF image, which must outlive the result; so must the descriptors of obj_open_image, which
+ * DWARF needs.  Returns 0, -TACT_E_NOMEM, or -TACT_E_FORMAT if it is not an ELF file of a known instruction set,
  * is cut short, or has no code.
  */
-int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag);
+int obj_open(struct obj_file **out, const void *image, size_t size, struct tact_diag *diag);
+int obj_open_image(struct obj_file **out, const struct obj_image *image, struct tact_diag *diag);
 void obj_close(struct obj_file *obj); /* NULL is allowed */
 
 /* Takes the symbols of a stripped file from its debug information in another file, if there is any,

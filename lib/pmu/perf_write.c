@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/file.h"
 #include "pmu/perfdata_priv.h"
 
 enum {
@@ -38,16 +39,8 @@ struct pmu_writer {
 
 static void flush(struct pmu_writer *w)
 {
-	size_t done = 0;
-
-	while (done < w->used && !w->error) {
-		ssize_t n = write(w->fd, w->buffer + done, w->used - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			w->error = errno;
-	}
+	if (!w->error && file_write_all(w->fd, w->buffer, w->used))
+		w->error = errno;
 	w->written += w->used;
 	w->used = 0;
 }

@@ -40,16 +40,47 @@ static int query_number(sqlite3 *db, const char *sql, int64_t *number)
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
+/* A store may come from somebody else.  What it says of triggers and views is not run, its schema
+ * calls no function that does something, and no statement writes to the schema's own tables.
+ */
+static int distrust(sqlite3 *db)
+{
+	static const struct {
+		int what, value;
+	} settings[] = {
+		{SQLITE_DBCONFIG_DEFENSIVE, 1},	      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+		{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+		{SQLITE_DBCONFIG_DQS_DDL, 0},	      {SQLITE_DBCONFIG_DQS_DML, 0},
+		{SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+	};
+	int code = SQLITE_OK;
+
+	for (size_t i = 0; i < ARRAY_SIZE(settings) && code == SQLITE_OK; i++)
+		code = sqlite3_db_config(db, settings[i].what, settings[i].value, (int *)NULL);
+	/* Pages that refer to each other in a circle are found before they are followed. */
+	return code == SQLITE_OK ? sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL)
+				 : code;
+}
+
 /* Checks that the database is ours, or an empty one that may become ours. */
 static int check_owner(struct tact_store *store, unsigned flags, struct tact_diag *diag)
 {
-	int64_t id = 0, version = 0, tables = 0;
-	int code = query_number(store->db, "PRAGMA application_id", &id);
+	int64_t id = 0, version = 0, tables = 0, views = 0;
+	/* One look: another process may be creating the store. */
+	int code = sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL);
 
+	if (code == SQLITE_OK)
+		code = query_number(store->db, "PRAGMA application_id", &id);
 	if (code == SQLITE_OK)
 		code = query_number(store->db, "PRAGMA user_version", &version);
 	if (code == SQLITE_OK)
 		code = query_number(store->db, "SELECT count(*) FROM sqlite_master", &tables);
+	if (code == SQLITE_OK)
+		code = query_number(store->db,
+				    "SELECT count(*) FROM sqlite_master WHERE type = 'view'",
+				    &views);
+	if (!sqlite3_get_autocommit(store->db))
+		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)
 		return store_fail(store->db, code, diag);
 	if (!tables && !id && !version) {
@@ -60,6 +91,9 @@ static int check_owner(struct tact_store *store, unsigned flags, struct tact_dia
 	if (id != STORE_APPLICATION_ID)
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "not a tact store (a database of something else)");
+	if (views)
+		return tact_fail(diag, TACT_E_FORMAT,
+				 "the store is damaged: it has views, which no tact writes");
 	if (store->is_readonly && version < store_n_steps)
 		return tact_fail(diag, TACT_E_VERSION,
 				 "the store is of version %d, this tact reads %d; opening it for "
@@ -173,6 +207,9 @@ static int open_database(struct tact_store *store, const char *path, unsigned fl
 	int code = sqlite3_open_v2(path, &store->db, mode | SQLITE_OPEN_NOMUTEX, NULL);
 	int status;
 
+	if (code != SQLITE_OK)
+		return store_fail(store->db, code, diag);
+	code = distrust(store->db);
 	if (code != SQLITE_OK)
 		return store_fail(store->db, code, diag);
 	sqlite3_busy_timeout(store->db, BUSY_MS);

@@ -81,7 +81,8 @@ static inline bool front_cursor_step(struct front_cursor *c)
 	c->event.block = x->block;
 	c->event.accesses = c->accesses;
 	c->event.n_accesses = x->n_accesses;
-	c->accesses += x->is_bare ? 0 : x->n_accesses;
+	if (!x->is_bare && x->n_accesses) /* without any, there may be no list */
+		c->accesses += x->n_accesses;
 	return true;
 }
 
@@ -92,7 +93,7 @@ front_cursor_outcome(const struct front_cursor *c, size_t front, const struct fr
 	const struct front_answers *answers = &c->batch->answers[front];
 	const struct front_outcome *outcome = &answers->outcomes[c->at - 1];
 
-	*trips = answers->trips.list + outcome->first_trip;
+	*trips = answers->trips.list ? answers->trips.list + outcome->first_trip : NULL;
 	return outcome;
 }
 

@@ -35,6 +35,7 @@ struct trace_shared {
 	atomic_int is_over;   /* all of them */
 	atomic_int wait_status;
 	atomic_int exec_errno;
+	atomic_int group; /* of the program and what it starts; 0: it has none of its own */
 };
 
 /* ---- the keeper: only calls that are safe after fork in a process with threads ---- */
@@ -136,6 +137,8 @@ static void keep(struct trace_shared *shared, char *const *words, const sigset_t
 	program = process_fork_again();
 	if (!program)
 		run_program(shared, words, mask, self, group);
+	if (program > 0 && !isatty(STDIN_FILENO))
+		shared->group = program;
 	if (program > 0)
 		watch(shared, program, signals);
 	else
@@ -325,9 +328,18 @@ out:
 
 bool trace_child_is_over(struct trace_child *child)
 {
-	if (child->keeper > 0 && process_wait(child->keeper, NULL, WNOHANG))
+	if (child->keeper > 0 && process_wait(child->keeper, NULL, WNOHANG)) {
 		__atomic_store_n(&child->keeper, 0, __ATOMIC_RELEASE);
+		/* The kernel ends the program with its keeper, but not what the program started. */
+		if (!child->shared->is_over && child->shared->group > 0)
+			kill(-child->shared->group, SIGKILL);
+	}
 	return !child->keeper;
+}
+
+bool trace_child_is_lost(const struct trace_child *child)
+{
+	return child->shared && !child->keeper && !child->shared->is_over;
 }
 
 void trace_child_summary(const struct trace_child *child, struct tact_trace_summary *out)

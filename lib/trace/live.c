@@ -7,6 +7,7 @@
  * ends the stream.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
@@ -76,9 +77,12 @@ int trace_live_create(struct trace_live **out, enum wire_mode mode, struct tact_
 	live->areas = (head + WIRE_PAGE - 1) / WIRE_PAGE * WIRE_PAGE;
 	live->bytes = live->areas + N_STREAMS * live->area_bytes;
 	live->header = MAP_FAILED;
-	/* Pages are created when they are touched. */
-	live->fd = memfd_create("tact-trace", MFD_CLOEXEC);
-	if (live->fd >= 0 && !ftruncate(live->fd, (off_t)live->bytes))
+	/* Pages are created when they are touched.  The program may write to all of it, but not take
+	 * pages away from under our hands: reading past the end of a file is a SIGBUS.
+	 */
+	live->fd = memfd_create("tact-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (live->fd >= 0 && !ftruncate(live->fd, (off_t)live->bytes) &&
+	    !fcntl(live->fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW))
 		live->header = mmap(NULL, live->bytes, PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_NORESERVE, live->fd, 0);
 	if (live->header == MAP_FAILED) {

@@ -106,8 +106,15 @@ static int start_keeper(struct trace_native *n, struct tact_diag *diag)
 		n->keeper = 0;
 		return tact_fail_errno(diag, "cannot start a process");
 	}
-	while (n->shared->progress == NATIVE_STARTING && !n->shared->is_over)
+	while (n->shared->progress == NATIVE_STARTING && !n->shared->is_over) {
+		if (process_wait(n->keeper, NULL, WNOHANG)) {
+			n->keeper = 0;
+			if (n->shared->progress == NATIVE_STARTING && !n->shared->is_over)
+				return trace_keeper_lost(diag);
+			break;
+		}
 		nanosleep(&nap, NULL);
+	}
 	return n->shared->progress == NATIVE_RUNNING ? 0 : why_not(n, diag);
 }
 
@@ -259,8 +266,13 @@ int trace_native_next(struct trace_native *n, struct trace_piece *piece, struct 
 			n->words += piece->n_words;
 			return 1;
 		}
-		if (is_over)
-			return native_blocks_finish(n->blocks, piece);
+		if (is_over) {
+			const int last = native_blocks_finish(n->blocks, piece);
+
+			if (last < 0)
+				return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+			return last || n->shared->is_over ? last : trace_keeper_lost(diag);
+		}
 		nanosleep(&nap, NULL);
 	}
 }

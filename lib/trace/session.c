@@ -199,6 +199,12 @@ int tact_trace_set_callee(struct tact_trace *t, uint32_t cycles)
 	return 0;
 }
 
+int trace_keeper_lost(struct tact_diag *diag)
+{
+	return tact_fail(diag, TACT_E_IO,
+			 "the process tact-keeper, which watches the program, was killed");
+}
+
 /* Returns 1 with a piece, 0 after the last one, or < 0. */
 static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct tact_diag *diag)
 {
@@ -212,6 +218,8 @@ static int next_piece(struct tact_trace *t, struct trace_piece *piece, struct ta
 		const bool is_over = trace_child_is_over(&t->child);
 		const int status = trace_live_next(t->live, is_over, piece, diag);
 
+		if (!status && trace_child_is_lost(&t->child))
+			return trace_keeper_lost(diag);
 		if (status || is_over)
 			return status;
 	}

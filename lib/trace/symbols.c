@@ -98,7 +98,7 @@ static int open_file(struct symbols_file *f, const char *root, struct tact_diag 
 
 	if (status)
 		return status;
-	status = obj_open(&f->obj, f->image.data, f->image.size, f->image.fd, diag);
+	status = obj_open_image(&f->obj, &f->image, diag);
 	if (!status && obj_find_symbols(f->obj)) {
 		obj_close(f->obj);
 		status = -TACT_E_NOMEM;

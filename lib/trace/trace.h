@@ -76,6 +76,11 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 
 /* Returns whether the program and everything that it started have ended. */
 bool trace_child_is_over(struct trace_child *child);
+/* Returns whether the keeper ended before them, after trace_child_is_over: nobody knows what became of
+ * the program.  The second is what is said then.
+ */
+bool trace_child_is_lost(const struct trace_child *child);
+int trace_keeper_lost(struct tact_diag *diag); /* -TACT_E_IO */
 void trace_child_summary(const struct trace_child *child, struct tact_trace_summary *out);
 void trace_child_stop(const struct trace_child *child);
 void trace_child_finish(struct trace_child *child); /* ends what still runs */

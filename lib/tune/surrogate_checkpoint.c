@@ -4,6 +4,8 @@
  * file.  Simulated blocks are not in it: they are made again from the seed.
  */
 #include <errno.h>
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +16,7 @@
 
 static const char magic[16] = "#tact-tune-state";
 enum { VERSION = 1 };
+#define MAX_STEPS ((uint64_t)1 << 53) /* exact as a double */
 
 struct header {
 	char magic[16];
@@ -129,6 +132,45 @@ static int examine(const struct surrogate *s, const char *data, size_t size, siz
 	return 0;
 }
 
+static bool all_between(const float *x, size_t n, float low, float high)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!(x[i] >= low && x[i] <= high))
+			return false;
+	return true;
+}
+
+/* What was read is a state that a run can have: a hash tells what was damaged, not what was made up. */
+static bool is_possible(const struct surrogate *s, const struct header *h)
+{
+	const struct tact_tune_network *o = &s->t->network;
+	const struct surrogate_state *now = &h->state;
+	const bool is_done = now->phase == PHASE_DONE;
+	const size_t n = s->net.n_weights, k = s->t->n_params;
+
+	if (now->round > o->rounds || (now->round == o->rounds && !is_done) ||
+	    now->epoch > (now->phase == PHASE_NETWORK ? o->epochs : o->table_epochs) ||
+	    !isfinite(now->loss) || isnan(now->best) || !(h->seconds >= 0) ||
+	    !isfinite(h->seconds) || h->network_steps > MAX_STEPS || h->table_steps > MAX_STEPS)
+		return false;
+	if (!all_between(s->weights, n, -FLT_MAX, FLT_MAX) ||
+	    !all_between(s->network_adam.m, n, -FLT_MAX, FLT_MAX) ||
+	    !all_between(s->network_adam.v, n, 0, FLT_MAX) ||
+	    !all_between(s->table_adam.m, k, -FLT_MAX, FLT_MAX) ||
+	    !all_between(s->table_adam.v, k, 0, FLT_MAX))
+		return false;
+	for (size_t i = 0; i < k; i++) {
+		const struct tact_mca_info *info = tact_mca_get_info(s->t->params[i].kind);
+		const float most = (float)(info->high - info->low);
+
+		if (s->best_values[i] < info->low || s->best_values[i] > info->high ||
+		    (now->round && (s->centre[i] < info->low || s->centre[i] > info->high)) ||
+		    !all_between(&s->table[i], 1, -most, most))
+			return false;
+	}
+	return true;
+}
+
 int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag)
 {
 	struct part parts[MAX_PARTS];
@@ -147,6 +189,12 @@ int surrogate_load(struct surrogate *s, const char *path, struct tact_diag *diag
 	for (size_t i = 0; i < n; i++) {
 		memcpy(parts[i].data, text.data + at, parts[i].size);
 		at += parts[i].size;
+	}
+	if (!is_possible(s, &h)) {
+		status = tact_fail(diag, TACT_E_FORMAT,
+				   "the checkpoint has values that no run has; remove it to start "
+				   "anew");
+		goto out_free;
 	}
 	s->state = h.state;
 	s->network_adam.steps = h.network_steps;

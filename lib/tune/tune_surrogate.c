@@ -239,9 +239,11 @@ static void extract(struct surrogate *s)
 {
 	for (size_t i = 0; i < s->t->n_params; i++) {
 		const struct tune_param *p = &s->t->params[i];
-		int value = p->low + (int)lroundf(fabsf(s->table[i]));
+		const float above = fabsf(s->table[i]);
 
-		s->values[i] = value > p->high ? p->high : value;
+		/* What is no number at all is not below the bound, either. */
+		s->values[i] =
+			above < (float)(p->high - p->low) ? p->low + (int)lroundf(above) : p->high;
 	}
 }
 

@@ -5,10 +5,12 @@
 usage: trace_kill.py TACT          ./p is collect_programs.c
 """
 import json
+import os
 import resource
 import signal
 import subprocess
 import sys
+import time
 
 import endless
 
@@ -36,6 +38,21 @@ def end(tact, *signals):
         print(line)
 
 
+def end_keeper(tact, *options):
+    """Somebody kills the process between tact and the program."""
+    p = subprocess.Popen([tact, 'trace', '-a', 'SKL', *options, '-o', 'x.json', '--', './p', 'endless'],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    keeper = None
+    while keeper is None and p.poll() is None:
+        time.sleep(0.5)
+        for pid in open('/proc/%d/task/%d/children' % (p.pid, p.pid)).read().split():
+            if open('/proc/%s/comm' % pid).read().strip() == 'tact-keeper':
+                keeper = int(pid)
+    os.kill(keeper, signal.SIGKILL)
+    _, err = p.communicate(timeout=30)
+    print('keeper', p.returncode, *[line for line in err.splitlines() if 'keeper' in line])
+
+
 def main():
     tact = sys.argv[1]
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -46,6 +63,7 @@ def main():
     # a reader that does not read for a while: the program waits, and nothing is lost
     end(tact, signal.SIGSTOP, signal.SIGCONT, signal.SIGINT)
     end(tact, signal.SIGKILL)
+    end_keeper(tact)
 
 
 if __name__ == '__main__':

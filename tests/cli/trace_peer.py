@@ -77,9 +77,12 @@ def nonsense(tact):
     p, address = listen(tact)
     s = socket.create_connection(address.split(':'))
     s.sendall(b'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    silent = socket.create_connection(address.split(':'))
+    q = subprocess.run([tact, 'trace', '-q', '--connect', address, '--', './a'], capture_output=True, text=True)
+    out, _ = p.communicate(timeout=30)
+    print('after nonsense', p.returncode, q.returncode, instructions(out))
     s.close()
-    _, err = p.communicate(timeout=30)
-    print('nonsense', p.returncode, err.strip().splitlines()[-1].split(': ')[-1])
+    silent.close()
 
 
 def refused(tact):

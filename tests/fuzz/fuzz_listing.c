@@ -28,7 +28,7 @@ static void check_bytes(const struct listing *listing)
 	if (listing_make_image(listing, tact_isa_default(), &image, &size, NULL) < 0)
 		return;
 	/* What is made of a listing is always a file that can be read, with all its code. */
-	if (obj_open(&obj, image, size, -1, NULL) < 0 || obj->n_sections != listing->n_runs)
+	if (obj_open(&obj, image, size, NULL) < 0 || obj->n_sections != listing->n_runs)
 		__builtin_trap();
 	obj_close(obj);
 	free(image);

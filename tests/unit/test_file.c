@@ -91,6 +91,33 @@ TEST(replacing_leaves_one_file)
 	assert_int_equal(file_replace("/dev/null", "x", 1, NULL), 0);
 }
 
+/* Somebody put links under the names that a file had while it was written, as if all of them were
+ * known: nothing goes through them, and they are in nobody's way.
+ */
+TEST(replacing_follows_no_link)
+{
+	char victim[160], link[160];
+	struct stat info;
+
+	snprintf(victim, sizeof(victim), "%s/victim", folder);
+	snprintf(link, sizeof(link), "%s.%ld.tmp", path, (long)getpid());
+	assert_int_equal(file_write(victim, "mine", 4, NULL), 0);
+	assert_int_equal(symlink(victim, link), 0);
+	assert_int_equal(file_replace(path, "first", 5, NULL), 0);
+	expect("first", 5);
+	unlink(link);
+	/* The name itself is replaced, not what it leads to. */
+	unlink(path);
+	assert_int_equal(symlink(victim, path), 0);
+	assert_int_equal(file_replace(path, "second", 6, NULL), 0);
+	expect("second", 6);
+	assert_int_equal(lstat(path, &info), 0);
+	assert_true(S_ISREG(info.st_mode));
+	assert_int_equal(stat(victim, &info), 0);
+	assert_int_equal(info.st_size, 4);
+	unlink(victim);
+}
+
 TEST(texts_that_are_not_whole_are_refused)
 {
 	struct text text = {0};

@@ -450,7 +450,7 @@ static void check_starts(const struct unwound *file, const size_t *expected, lon
 	struct obj_file *obj;
 	size_t *starts;
 
-	assert_int_equal(obj_open(&obj, file, sizeof(*file), -1, NULL), 0);
+	assert_int_equal(obj_open(&obj, file, sizeof(*file), NULL), 0);
 	assert_int_equal(obj->n_functions, 1);
 	assert_int_equal(code_cut_gap(obj, &obj->functions[0], &starts), n);
 	for (long i = 0; i < n; i++)

@@ -77,7 +77,7 @@ TEST(test_map)
 {
 	char path[] = "/tmp/tact-image-XXXXXX";
 	const int fd = mkstemp(path);
-	struct obj_image image = {NULL, 0, 0};
+	struct obj_image image = {NULL, 0, 0, 0};
 	struct tact_diag diag = {0};
 	struct noted file;
 	uint8_t id[20];
@@ -102,6 +102,38 @@ TEST(test_map)
 	assert_int_equal(obj_image_map(&image, path, NULL), -TACT_E_IO);
 	assert_int_equal(obj_image_map(&image, "/", &diag), -TACT_E_IO);
 	assert_string_equal(diag.text, "not a regular file");
+}
+
+/* What was opened stays, whoever cuts the file short: reading past the end of a mapped file ends the
+ * process.
+ */
+TEST(a_file_that_is_cut_short_stays_whole)
+{
+	char path[] = "/tmp/tact-image-XXXXXX";
+	const int fd = mkstemp(path);
+	struct obj_image image = {0};
+	const size_t size = 100000;
+	char *bytes = malloc(size);
+	struct obj_file *obj = NULL;
+
+	assert_non_null(bytes);
+	memset(bytes, 0x90, size);
+	assert_int_equal(write(fd, bytes, size), size);
+	assert_int_equal(obj_image_map(&image, path, NULL), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(image.size, size);
+	assert_memory_equal(image.data, bytes, size);
+	/* Nor do those who get the descriptor of the copy. */
+	assert_true(image.copy >= 0);
+	assert_int_equal(ftruncate(image.copy, 0), -1);
+	assert_int_equal(write(image.copy, bytes, 1), -1);
+	assert_int_equal(obj_open_image(&obj, &image, NULL), -TACT_E_FORMAT);
+	assert_null(obj);
+	obj_image_unmap(&image);
+	assert_int_equal(obj_image_map(&image, path, NULL), -TACT_E_FORMAT);
+	free(bytes);
+	close(fd);
+	unlink(path);
 }
 
 TEST(test_locate)

@@ -681,6 +681,119 @@ static void two_writers(void **state)
 }
 
 /* A process that is killed loses nothing that was reported as stored. */
+static int64_t number_of(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt;
+	int64_t n;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
+	n = sqlite3_column_int64(stmt, 0);
+	sqlite3_finalize(stmt);
+	return n;
+}
+
+/* ---- one after another, or at once ---- */
+
+static _Noreturn void import_first(struct fixture *f)
+{
+	struct tact_store *store;
+	const struct tact_measurement number = good_number(1);
+	struct tact_diag diag = {0};
+	int status = tact_store_open(&store, f->path, TACT_STORE_CREATE, &diag);
+
+	if (status >= 0)
+		status = tact_store_put_measurement(store, add_code, sizeof(add_code), &number,
+						    &diag);
+	if (status < 0)
+		print_message("%s\n", diag.text);
+	tact_store_close(store);
+	_exit(status < 0);
+}
+
+/* Who comes first makes the store; the others must never see a part of that. */
+static void several_may_create_it(void **state)
+{
+	enum { ROUNDS = 60, WRITERS = 3 };
+	struct fixture *f = *state;
+
+	if (!access("/dev/shm", W_OK)) /* no disk: faster, and more at once */
+		snprintf(f->path, sizeof(f->path), "/dev/shm/tact-store-%ld.db", (long)getpid());
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		pid_t children[WRITERS];
+
+		for (unsigned k = 0; k < WRITERS; k++) {
+			children[k] = fork();
+			assert_true(children[k] >= 0);
+			if (!children[k])
+				import_first(f);
+		}
+		for (unsigned k = 0; k < WRITERS; k++) {
+			int status;
+
+			assert_int_equal(waitpid(children[k], &status, 0), children[k]);
+			assert_int_equal(status, 0);
+		}
+		assert_int_equal(unlink(f->path), 0);
+	}
+}
+
+/* ---- stores of strangers ---- */
+
+static void change(const struct fixture *f, const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+static void put_number(struct fixture *f)
+{
+	const struct tact_measurement number = good_number(1);
+
+	assert_int_equal(
+		tact_store_put_measurement(f->store, add_code, sizeof(add_code), &number, &f->diag),
+		0);
+}
+
+/* A store that somebody else made says what its tables hold, not what is done. */
+static void what_a_store_says_is_not_run(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put_number(f);
+	tact_store_close(f->store);
+	f->store = NULL;
+	change(f, "CREATE TABLE ran(x);"
+		  "CREATE TRIGGER a AFTER INSERT ON block BEGIN INSERT INTO ran VALUES(1); END;"
+		  "CREATE TRIGGER b AFTER INSERT ON measurement BEGIN DELETE FROM block; END;"
+		  "CREATE TEMP TRIGGER c AFTER INSERT ON block BEGIN SELECT 1; END;");
+	assert_int_equal(open_store(f, 0), 0);
+	put_number(f);
+	assert_true(tact_store_put_block(f->store, nop_code, sizeof(nop_code), NULL, &f->diag) >=
+		    0);
+	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM ran"), 0);
+	assert_int_equal(number_of(f->store->db, "SELECT count(*) FROM block"), 2);
+	/* Nor can SQL that gets in there somehow change the tables of the schema. */
+	assert_int_equal(number_of(f->store->db, "PRAGMA trusted_schema"), 0);
+	sqlite3_exec(f->store->db, "PRAGMA writable_schema = ON", NULL, NULL, NULL);
+	assert_int_not_equal(sqlite3_exec(f->store->db,
+					  "UPDATE sqlite_schema SET sql = 'x' WHERE name = 'ran'",
+					  NULL, NULL, NULL),
+			     SQLITE_OK);
+	tact_store_close(f->store);
+	f->store = NULL;
+	/* A view in place of a table could compute without end. */
+	change(f, "ALTER TABLE block RENAME TO hidden;"
+		  "CREATE VIEW block AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1"
+		  " FROM n) SELECT i AS id, hex FROM hidden, n;");
+	assert_int_equal(open_store(f, 0), -TACT_E_FORMAT);
+	assert_non_null(strstr(f->diag.text, "damaged"));
+}
+
 static void survives_a_kill(void **state)
 {
 	struct fixture *f = *state;
@@ -749,18 +862,6 @@ static const char *const steps[] = {
 	"UPDATE a SET x = x + y",
 };
 
-static int64_t number_of(sqlite3 *db, const char *sql)
-{
-	sqlite3_stmt *stmt;
-	int64_t n;
-
-	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	n = sqlite3_column_int64(stmt, 0);
-	sqlite3_finalize(stmt);
-	return n;
-}
-
 static void migration(void **state)
 {
 	const char *const broken[] = {steps[0], steps[1], "UPDATE a SET x = 100; SELECT nonsense"};
@@ -817,6 +918,8 @@ int main(void)
 		STORE_TEST(locked),
 		STORE_TEST(full),
 		STORE_TEST(two_writers),
+		STORE_TEST(several_may_create_it),
+		STORE_TEST(what_a_store_says_is_not_run),
 		STORE_TEST(survives_a_kill),
 		STORE_TEST(a_row_takes_less_than_a_millisecond),
 		cmocka_unit_test(migration),

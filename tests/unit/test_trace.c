@@ -446,6 +446,27 @@ static void write_file(const char *path, const char *text, mode_t mode)
 	chmod(path, mode);
 }
 
+/* The traced program has the shared memory, too: it must not take its pages away. */
+TEST(shared_memory_keeps_its_size)
+{
+	struct trace_live *live;
+	char path[64];
+	struct stat info;
+	int fd;
+
+	assert_int_equal(trace_live_create(&live, WIRE_TRACE, NULL), 0);
+	trace_live_path(live, path, sizeof(path));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &info), 0);
+	assert_int_equal(ftruncate(fd, 0), -1);
+	assert_int_equal(ftruncate(fd, info.st_size + 4096), -1);
+	/* A seal against writing would end the stream. */
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
+	close(fd);
+	trace_live_destroy(live);
+}
+
 TEST(test_resolve)
 {
 	char directory[] = "/tmp/tact-test-XXXXXX", script[64], loop[64], text[128];

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "support.h"
+#include "trace/wire.h"
 
 enum { BASE = 0x400000, CODE = 0x1000, ROUNDS = 1000 };
 
@@ -345,28 +347,94 @@ TEST(test_socket)
 	snprintf(address, sizeof(address), "127.0.0.1:%d", ntohs(name.sin_port));
 	to = tact_trace_connect(address, &diag);
 	assert_true(to >= 0);
-	from = tact_trace_accept(listener, &diag);
-	assert_true(from >= 0);
-	close(listener);
 	t = start(f, &opt, f->program);
 	child = fork(); /* reads: neither side may wait for the other */
 	if (!child) {
 		struct tact_trace *r;
 
 		close(to);
-		if (tact_trace_open_fd(&r, from, &diag))
+		from = tact_trace_accept(listener, &diag);
+		if (from < 0 || tact_trace_open_fd(&r, from, &diag))
 			_exit(1);
 		take(r, &s);
 		expect_all(&s);
 		_exit(0);
 	}
-	close(from);
+	close(listener);
 	assert_int_equal(tact_trace_record(t, to, NULL, NULL, &diag), 0);
 	close(to);
 	expect_end(t);
 	tact_trace_close(t);
 	assert_int_equal(waitpid(child, &to, 0), child);
 	assert_int_equal(to, 0);
+}
+
+static _Noreturn void connect_strangers(const char *address)
+{
+	enum { SILENT = 40 };
+	static const char nonsense[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+	const struct wire_file header = {WIRE_FILE_MAGIC, WIRE_VERSION, WIRE_TRACE};
+	int rude, to;
+	char byte;
+
+	for (unsigned i = 0; i < SILENT; i++)
+		if (tact_trace_connect(address, NULL) < 0)
+			_exit(1);
+	close(tact_trace_connect(address, NULL));
+	rude = tact_trace_connect(address, NULL);
+	if (write(rude, nonsense, sizeof(nonsense)) != sizeof(nonsense) || read(rude, &byte, 1) > 0)
+		_exit(2); /* it is closed, before a trace comes */
+	to = tact_trace_connect(address, NULL);
+	if (write(to, &header, sizeof(header)) != sizeof(header) || read(to, &byte, 1) != 0)
+		_exit(3);
+	_exit(0);
+}
+
+/* Strangers come first: many say nothing, one goes away, one talks nonsense.  The trace still arrives.
+ */
+TEST(strangers_keep_nobody_out)
+{
+	struct wire_file header = {0};
+	struct sockaddr_in name;
+	socklen_t size = sizeof(name);
+	char address[32];
+	int from, listener = tact_trace_listen(":0", NULL), status;
+	pid_t child;
+
+	assert_true(listener >= 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	assert_int_equal(name.sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+	snprintf(address, sizeof(address), ":%d", ntohs(name.sin_port));
+	child = fork();
+	if (!child)
+		connect_strangers(address);
+	from = tact_trace_accept(listener, NULL);
+	assert_true(from >= 0);
+	assert_int_equal(read(from, &header, sizeof(header)), sizeof(header));
+	assert_true(header.magic == WIRE_FILE_MAGIC);
+	close(from);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(listener);
+}
+
+/* The library is in somebody else's program, which has SIGPIPE as it is at the start. */
+TEST(a_reader_that_goes_away_is_no_signal)
+{
+	struct tact_trace_options opt = {.mode = TACT_TRACE_FULL};
+	struct fixture *f = *state;
+	void (*before)(int) = signal(SIGPIPE, SIG_DFL);
+	struct tact_trace *t = start(f, &opt, f->endless);
+	struct tact_diag diag = {0};
+	int line[2];
+
+	assert_int_equal(pipe(line), 0);
+	close(line[0]);
+	assert_int_equal(tact_trace_record(t, line[1], NULL, NULL, &diag), -TACT_E_IO);
+	close(line[1]);
+	tact_trace_close(t);
+	assert_int_equal(file_write_some(-1, "x", 1), -1);
+	signal(SIGPIPE, before);
 }
 
 static double now(void)

@@ -538,6 +538,60 @@ static void bad_checkpoints_are_refused(void **state)
 	free(data);
 }
 
+/* Each word of a checkpoint in turn is a huge number, a negative one and no number at all, under a
+ * right hash: the values are checked, not only where they come from.
+ */
+static void made_up_checkpoints_do_no_harm(void **state)
+{
+	enum { STEPS = 48, HEAD = 120, LAST = 16 };
+	static const uint32_t wrong[] = {0x7fffffff, 0x80000000, 0x7f800000, 0xff7fffff};
+	struct tact_tune_network network;
+	struct tact_tune_options opt = small_surrogate(&network);
+	char path[] = "/tmp/tact_ckpt_XXXXXX", *data = malloc(1 << 22);
+	int fd = mkstemp(path), left = 5;
+	struct tact_diag diag;
+	struct tact_tuner *t;
+	unsigned refused = 0;
+	size_t n;
+	FILE *f;
+
+	(void)state;
+	assert_true(fd >= 0 && data);
+	close(fd);
+	unlink(path);
+	opt.checkpoint = path;
+	opt.report = stop_later;
+	opt.context = &left;
+	t = make(&opt, 100);
+	assert_int_equal(tact_tuner_run(t, NULL), -TACT_E_LIMIT);
+	tact_tuner_destroy(t);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	n = fread(data, 1, 1 << 22, f);
+	fclose(f);
+	for (size_t at = STEPS; at < n; at += at < HEAD ? 4 : n / 24 / 4 * 4)
+		for (unsigned k = 0; k < ARRAY_SIZE(wrong); k++) {
+			uint32_t old;
+			uint64_t hash;
+
+			if (at + 8 >= HEAD && at < HEAD)
+				continue; /* the hash */
+			memcpy(&old, data + at, 4);
+			memcpy(data + at, &wrong[k], 4);
+			hash = hash_bytes(data + HEAD, n - HEAD);
+			memcpy(data + HEAD - 8, &hash, 8);
+			assert_int_equal(file_write(path, data, n, NULL), 0);
+			left = LAST;
+			t = make(&opt, 100);
+			refused += tact_tuner_run(t, &diag) == -TACT_E_FORMAT;
+			tact_tuner_destroy(t);
+			memcpy(data + at, &old, 4);
+		}
+	assert_true(refused > 40);
+	unlink(path);
+	free(data);
+}
+
 /* ---- nothing to learn from ---- */
 
 static void poor_rows(void **state)
@@ -613,6 +667,7 @@ int main(void)
 		cmocka_unit_test(surrogate_learns),
 		cmocka_unit_test(surrogate_goes_on),
 		cmocka_unit_test(bad_checkpoints_are_refused),
+		cmocka_unit_test(made_up_checkpoints_do_no_harm),
 		cmocka_unit_test(poor_rows),
 		cmocka_unit_test(poor_options),
 	};
