@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -136,63 +134,26 @@ int file_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* Opens, writes and closes a file; one that replaces another reaches the disk first. */
-static int write_file(const char *path, int flags, const void *data, size_t size,
-		      struct tact_diag *diag)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666), status = 0;
-
-	if (fd < 0)
-		return fail_errno(diag);
-	if (file_write_all(fd, data, size) < 0 || (flags & O_EXCL && fsync(fd) < 0))
-		status = fail_errno(diag);
-	if (close(fd) < 0 && !status)
-		status = fail_errno(diag);
-	return status;
-}
-
 int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag)
 {
-	return write_file(path, O_CREAT | O_TRUNC, data, size, diag);
-}
+	struct file_new f;
+	int status = file_begin(&f, path, 0666, diag);
 
-int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
-{
-	struct stat info;
-	char *beside;
-	int status;
-
-	if (!stat(path, &info) && !S_ISREG(info.st_mode))
-		return write_file(path, 0, data, size, diag);
-	if (asprintf(&beside, "%s.%ld.tmp", path, (long)getpid()) < 0)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	status = write_file(beside, O_CREAT | O_EXCL, data, size, diag);
-	if (!status && rename(beside, path) < 0)
-		status = fail_errno(diag);
 	if (status < 0)
-		unlink(beside);
-	free(beside);
-	return status;
-}
-
-static int give_text(const char *path, struct text *text,
-		     int (*give)(const char *path, const void *data, size_t size,
-				 struct tact_diag *diag),
-		     struct tact_diag *diag)
-{
-	int status = text->failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
-				  : give(path, text->data, text->size, diag);
-
-	text_free(text);
-	return status;
+		return status;
+	if (file_write_all(f.fd, data, size) < 0) {
+		status = fail_errno(diag);
+		file_abandon(&f);
+		return status;
+	}
+	return file_finish(&f, diag);
 }
 
 int file_write_text(const char *path, struct text *text, struct tact_diag *diag)
 {
-	return give_text(path, text, file_write, diag);
-}
+	int status = text->failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
+				  : file_write(path, text->data, text->size, diag);
 
-int file_replace_text(const char *path, struct text *text, struct tact_diag *diag)
-{
-	return give_text(path, text, file_replace, diag);
+	text_free(text);
+	return status;
 }

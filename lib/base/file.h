@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <tact/status.h>
 
@@ -43,15 +44,35 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 /* Writes everything, whatever signals and short writes occur.  Returns 0, or -1 with errno. */
 int file_write_all(int fd, const void *data, size_t size);
 
-/* Write a file: in place, or, so that there is always a complete file, next to it and then over it.
- * Pipes and devices are always written to directly.  Return 0, -TACT_E_IO or -TACT_E_NOMEM.
+/* A file that is being made.  Until file_finish, its name stands for what was there before; only then
+ * for all that was written, which has reached the disk.  A process that ends before leaves nothing
+ * behind (on file systems without O_TMPFILE: a file whose name ends in .tmp).
+ *
+ * What cannot be replaced is written in place: pipes, devices, whatever has a name in /dev or /proc,
+ * files with several names and files of others.
  */
-int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag);
-int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag);
+struct file_new {
+	int fd;		 /* to write to, owned; -1: nothing is being made */
+	bool is_regular; /* has a disk to reach */
+	char *path;	 /* owned: what it is to replace; NULL: it is written in place */
+	char *beside;	 /* owned: its name until then; NULL: it has none */
+};
 
-/* Do the same for a text, which they free in any case.  A text that is not whole is -TACT_E_NOMEM.
+/* Begins a file; mode as in open(2), or that of the file which it replaces.  Returns 0, -TACT_E_IO,
+ * or -TACT_E_NOMEM; f->fd is -1 then.
  */
+int file_begin(struct file_new *f, const char *path, mode_t mode, struct tact_diag *diag);
+
+/* End it.  file_finish returns 0, or -TACT_E_IO or -TACT_E_NOMEM: the file is as it was before, or
+ * what the disk says about the new one is not known.
+ */
+int file_finish(struct file_new *f, struct tact_diag *diag);
+void file_abandon(struct file_new *f);
+
+/* Writes a file as a whole, as above.  Returns 0, -TACT_E_IO or -TACT_E_NOMEM. */
+int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag);
+
+/* Does the same for a text, and frees it in any case.  A text that is not whole is -TACT_E_NOMEM. */
 int file_write_text(const char *path, struct text *text, struct tact_diag *diag);
-int file_replace_text(const char *path, struct text *text, struct tact_diag *diag);
 
 #endif /* TACT_BASE_FILE_H */
