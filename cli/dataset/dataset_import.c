@@ -58,8 +58,7 @@ static void report(const struct importer *in, const struct tact_imported *n)
 	add_count(&text, n->measurements, "with a measurement");
 	add_count(&text, n->predictions, "with a prediction");
 	add_count(&text, n->bad, "bad");
-	text_add_bytes(&text, "", 1);
-	cli_message("%s: %s", in->path, text.data);
+	cli_message("%s: %s", in->path, cli_string(&text));
 	text_free(&text);
 }
 
@@ -251,8 +250,10 @@ int dataset_export(const struct dataset *d)
 	progress_init(&e.progress, "records", 0, d->is_quiet);
 	status = tact_store_export(store, &opt, export_part, &e, &diag);
 	progress_clear(&e.progress);
-	if (status < 0)
-		cli_message("%s: %s", d->paths[1], diag.text);
+	if (status < 0) {
+		output_abandon(&e.out);
+		cli_complain(d->paths[1], &diag, status, CLI_FAILED);
+	}
 	if (status > 0)
 		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
 	tact_store_close(store);
