@@ -263,8 +263,13 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 	for (size_t i = 0; i < s->archs.n; i++) {
 		struct tact_analysis **made = &run->analyses[run->n++];
 
+		int status;
+
 		opt.arch = s->archs.arch[i];
-		if (tact_analysis_create(made, run->trace, run->symbols, &opt, &diag) < 0) {
+		status = tact_analysis_create(made, run->trace, run->symbols, &opt, &diag);
+		if (status == -TACT_E_NOMEM)
+			cli_out_of_memory();
+		if (status < 0) {
 			cli_message("%s", diag.text);
 			return CLI_FAILED;
 		}

@@ -107,6 +107,24 @@ static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 	return true;
 }
 
+ssize_t file_read_up_to(int fd, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, (char *)to + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 bool file_read_exactly(int fd, void *to, size_t size)
 {
 	return read_exactly(fd, to, size, -1);

@@ -35,6 +35,9 @@ const char *file_base_name(const char *path);
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag);
 int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag);
 
+/* Reads `size` bytes, or fewer at the end of the file.  Returns how many, or -1 with errno. */
+ssize_t file_read_up_to(int fd, void *to, size_t size);
+
 /* Read exactly `size` bytes, from the current position or from an offset.  Return false if the file
  * is shorter or cannot be read.
  */

@@ -254,6 +254,10 @@ TEST(places_are_read_exactly)
 	assert_true(file_read_exactly(fileno(file), part, 4));
 	assert_memory_equal(part, "0123", 4);
 	assert_true(file_read_exactly(fileno(file), part, 4));
+	assert_int_equal(file_read_up_to(fileno(file), part, 4), 2);
+	assert_memory_equal(part, "89", 2);
+	assert_int_equal(file_read_up_to(fileno(file), part, 4), 0);
+	assert_int_equal(file_read_up_to(-1, part, 4), -1);
 	assert_false(file_read_exactly(fileno(file), part, 4));
 	fclose(file);
 }
