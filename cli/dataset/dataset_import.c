@@ -3,6 +3,7 @@
  * tact dataset import, merge and export: what goes into a store and what comes out.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "common/cli.h"
 #include "datasets.h"
@@ -185,11 +186,16 @@ int dataset_merge(const struct dataset *d)
 	progress_init(&progress, "stores", d->n_paths - 2, d->is_quiet);
 	for (size_t i = 2; i < d->n_paths; i++) {
 		struct tact_merge merge = {.size = sizeof(merge)};
+		int status;
 
 		progress_show(&progress, i - 2);
-		if (tact_store_merge(store, d->paths[i], &merge, &diag) < 0) {
-			cli_message("%s: %s", d->paths[i], diag.text);
+		status = tact_store_merge(store, d->paths[i], &merge, &diag);
+		if (status == -TACT_E_IO && !access(d->paths[i], R_OK)) {
+			cli_message("%s: while %s is merged into it: %s", d->paths[1], d->paths[i],
+				    diag.text);
 			result = CLI_FAILED;
+		} else if (status < 0) {
+			result = cli_complain(d->paths[i], &diag, status, CLI_FAILED);
 		} else if (!d->is_quiet) {
 			cli_message("%s: %lld new block%s; added or replaced: %lld applications, "
 				    "%lld categories, %lld measurements, %lld predictions",
