@@ -42,7 +42,7 @@ LIMIT = 90  # seconds: what hangs, not what is slow next to others; a server wai
 JUMP = 4000  # seconds
 KILLED = ('measure', 'measure_jobs', 'import', 'import_again', 'merge', 'tune', 'tune_checkpoint', 'mix_record',
           'trace', 'trace_record', 'serve', 'collect', 'classify_apply')
-SAMPLE = {'faults': 2, 'kills': 12, 'crashes': 4}
+SAMPLE = {'faults': 1, 'kills': 12, 'crashes': 1}
 WHOLE = {'faults': None, 'kills': 500, 'crashes': 40}
 
 
@@ -78,12 +78,15 @@ class Suites:
             return machine.why_not_measure(self.inputs.tact)
         return None
 
+    def try_one(self, command):
+        why = self.why_not(command)
+        return why, None if why else fault_calls.Reference(self.injector, self.inputs, command, LIMIT)
+
     def refer(self, commands_to_try):
         """Runs each undisturbed; returns those that work here."""
         good = []
-        for command in commands_to_try:
-            why = self.why_not(command)
-            reference = why or fault_calls.Reference(self.injector, self.inputs, command, LIMIT)
+        tried = self.pool.map(self.try_one, commands_to_try)
+        for command, (why, reference) in zip(commands_to_try, tried):
             if not why and reference.result.code == 3:
                 why = reference.result.err.strip().splitlines()[-1]
             if why:

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -171,14 +172,24 @@ static size_t less(int fd, size_t size)
 	return size / 2;
 }
 
-/* Only a disk is full. */
+/* Whether it is memory (memfd_create), not a file on a disk. */
+static bool is_memory(int fd)
+{
+	char link[40], name[16] = "";
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return syscall(SYS_readlinkat, AT_FDCWD, link, name, sizeof(name) - 1) > 0 &&
+	       !strncmp(name, "/memfd:", 7);
+}
+
+/* Only a disk is full or broken, and a message through a pipe or socket is whole. */
 static bool write_fails(int fd, bool *is_short)
 {
 	struct stat info;
 
 	if (!inject_fails_or(WRITE, is_short))
 		return false;
-	return errno != ENOSPC || fstat(fd, &info) || S_ISREG(info.st_mode);
+	return !is_memory(fd) && (errno != ENOSPC || fstat(fd, &info) || S_ISREG(info.st_mode));
 }
 
 ssize_t read(int fd, void *data, size_t size)
@@ -298,7 +309,7 @@ int ftruncate64(int fd, off64_t size)
 {
 	int code;
 
-	if (inject_fails(TRUNCATE))
+	if (inject_fails(TRUNCATE) && !is_memory(fd))
 		return -1;
 	code = (int)syscall(SYS_ftruncate, fd, size);
 	if (!code)
