@@ -5,6 +5,8 @@
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
 # make check-cross  builds for AArch64 and tests that under QEMU, with what it needs in build-aarch64/
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
+# make check-faults  lets every command run out of memory and disk, kills it, cuts its power: a quarter of an hour
+# make check-valgrind  runs every command once under valgrind
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
@@ -112,6 +114,9 @@ UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
 HW := $(HW_SRC:%.c=$(BUILD)/%)
+# Loaded before all other libraries: it lets calls of the C library fail.
+INJECT := $(BUILD)/tests/faults/inject.so
+INJECT_SRC := $(sort $(wildcard tests/faults/inject*.c))
 ATTACK_SRC := $(sort $(wildcard tests/hw/attack_*.c))
 ATTACK_OBJ := $(ATTACK_SRC:%.c=$(BUILD)/%.o)
 FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
@@ -308,7 +313,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
+tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
 ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
@@ -344,6 +349,11 @@ $(FAKE_KERNEL): $(FAKE_KERNEL_SRC) $(wildcard tests/hw/fake_*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) -lZydis -lZycore $(LDFLAGS)
 
+# Sanitizers and checks of the C library do not go in there: it stands between it and the program.
+$(INJECT): $(INJECT_SRC) tests/faults/inject.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -fPIC -fno-builtin -U_FORTIFY_SOURCE -shared -o $@ $(INJECT_SRC) -ldl
+
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
@@ -364,6 +374,20 @@ check-cross:
 	@$(ALL_CORES) build
 	@$(ALL_CORES) HOST=aarch64 build cross-tests
 	@python3 tests/run.py cross
+
+# The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
+# tests/faults/check_faults.py.
+FAULTS ?=
+.PHONY: check-faults check-valgrind
+check-faults:
+	@sh gen/setup.sh --install check
+	@$(ALL_CORES) build $(INJECT)
+	@python3 tests/faults/check_faults.py --build $(BUILD) $(FAULTS)
+
+check-valgrind:
+	@sh gen/setup.sh --install valgrind
+	@$(ALL_CORES) build
+	@python3 tests/faults/check_valgrind.py --build $(BUILD)
 
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
@@ -526,7 +550,7 @@ python-wheel: deps
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
+	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
 format:

@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|cross|web|ci
+# usage: setup.sh [--install] build|check|cross|web|valgrind|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -107,6 +107,11 @@ for_web() {
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
 }
 
+for_valgrind() {
+	program valgrind valgrind 'looks for memory that is used wrongly'
+	need 'ls /usr/lib/debug/.build-id' libc6-dbg 'without it, valgrind does not start'
+}
+
 for_cross() {
 	program python3 python3 'drives the tests'
 	program qemu-aarch64 qemu-user 'runs what is compiled for AArch64'
@@ -129,9 +134,10 @@ build) for_build ;;
 check) for_build && for_check ;;
 cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
+valgrind) for_build && for_check && for_valgrind ;;
 ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, cross, web and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cross, web, valgrind and ci" >&2
 	exit 2
 	;;
 esac

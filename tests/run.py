@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli serve fuzz threads cross example embed python docs property accuracy (default: all).
+SUITE: layers unit hw cases cli serve fuzz faults threads cross example embed python docs property accuracy (default: all).
 The last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
@@ -198,6 +198,12 @@ def run_serve(total, args):
                             *(['--slow'] if args.slow else [])])
 
 
+def run_faults(total, args):
+    """A few of make check-faults; a build with a sanitizer has allocators of its own."""
+    if not args.slow:
+        counted(total, 'faults', [sys.executable, 'tests/faults/check_faults.py', '--build', args.build, '--sample'])
+
+
 # ---- the order ----
 
 def job(run, *more):
@@ -214,6 +220,7 @@ SUITES = {
     'cli': lambda: [job(run_cli)],
     'serve': lambda: [job(run_serve), job(script, 'serve disassemblers', 'serve/check_disassemblers.py', 'tact')],
     'fuzz': fuzz_jobs,
+    'faults': lambda: [job(run_faults)],
     'threads': lambda: [job(run_threads)],
     'cross': lambda: [job(script, 'cross', 'cross/run.py', 'tact')],
     'example': lambda: [job(run_example)],
@@ -236,7 +243,7 @@ SUITES = {
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.
-ALONE = ('hw', 'cli', 'docs', 'serve', 'cross')
+ALONE = ('hw', 'cli', 'docs', 'serve', 'cross', 'faults')
 # The others, those with long programs first, so that no core waits for one at the end.
 TOGETHER = ('property', 'embed', 'python', 'rust', 'editors', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 

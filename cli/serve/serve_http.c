@@ -435,6 +435,7 @@ int http_start(struct http **out, const struct http_config *config)
 	*http = (struct http){.config = *config};
 	*out = NULL;
 	pthread_mutex_init(&http->lock, NULL);
+	errno = 0;
 	if (microhttpd_load(&http->api))
 		http->daemon = http->api.start_daemon(
 			MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
@@ -449,7 +450,8 @@ int http_start(struct http **out, const struct http_config *config)
 			MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_THREAD_STACK_SIZE,
 			(size_t)256 << 10, MHD_OPTION_END);
 	if (!http->daemon) {
-		cli_message("libmicrohttpd does not start");
+		cli_message("libmicrohttpd does not start%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
 		pthread_mutex_destroy(&http->lock);
 		free(http);
 		return CLI_FAILED;

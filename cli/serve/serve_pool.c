@@ -66,7 +66,7 @@ static bool give(int fd, const void *data, size_t size, int64_t until)
 			size -= (size_t)n;
 		} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
 			return false;
-		} else if (left <= 0 || poll(&ready, 1, (int)left) < 0) {
+		} else if (left <= 0 || (poll(&ready, 1, (int)left) < 0 && errno != EINTR)) {
 			return false;
 		}
 	}
@@ -87,7 +87,7 @@ static bool take(int fd, void *data, size_t size, int64_t until)
 			size -= (size_t)n;
 		} else if (!n || (errno != EINTR && errno != EAGAIN)) {
 			return false;
-		} else if (left <= 0 || poll(&ready, 1, (int)left) < 0) {
+		} else if (left <= 0 || (poll(&ready, 1, (int)left) < 0 && errno != EINTR)) {
 			return false;
 		}
 	}

@@ -188,6 +188,11 @@ static void fill_cost(const struct tact_block *block, size_t i, struct tact_insn
 	}
 }
 
+struct block_spread *block_spread_create(void)
+{
+	return malloc(sizeof(struct block_spread));
+}
+
 int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost)
 {
 	struct tact_insn_cost c = TACT_INSN_COST_INIT;
@@ -195,10 +200,6 @@ int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *c
 	if (!block || i >= block->n_insns || !tact_can_fill(cost))
 		return -TACT_E_INVAL;
 	block_connect(block);
-	if (!block->spread)
-		block->spread = malloc(sizeof(*block->spread));
-	if (!block->spread)
-		return -TACT_E_NOMEM;
 	if (!block->spread_valid)
 		spread_uops(block, block->spread);
 	block->spread_valid = true;

@@ -254,6 +254,8 @@ static int merge_attached(struct tact_store *store, int64_t *counts, struct tact
 		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = copy_all(store, counts);
+	if (code == SQLITE_OK)
+		code = store_sync(store);
 	if (code != SQLITE_OK)
 		status = store_fail(store->db, code, diag);
 	if (!sqlite3_get_autocommit(store->db))
