@@ -108,7 +108,7 @@ FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
 FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -325,9 +325,28 @@ $(FAKE_KERNEL): $(FAKE_KERNEL_SRC) $(wildcard tests/hw/fake_*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) -lZydis -lZycore $(LDFLAGS)
 
+# The target of commands needs those of the program, without its main.
+FUZZ_CLI := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJ))
+$(BUILD)/tests/fuzz/fuzz_command: FUZZ_MORE := $(FUZZ_CLI)
+$(BUILD)/tests/fuzz/fuzz_command: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(FUZZ_MORE) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+
+# All targets in one program, chosen by TACT_FUZZ=NAME: with our driver, or with another engine, which
+# FUZZ_ENGINE links (-fsanitize=fuzzer).
+FUZZ_ENGINE ?= $(BUILD)/tests/fuzz/driver.o
+FUZZ_OBJ := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.o)
+$(BUILD)/gen/fuzz_targets.inc: $(FUZZ_SRC)
+	@mkdir -p $(@D)
+	@printf 'FUZZ_TARGET(%s)\n' $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%) > $@
+
+$(BUILD)/tests/fuzz/all.d/fuzz_%.o: tests/fuzz/fuzz_%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_run_$* -DLLVMFuzzerCustomMutator=fuzz_mutate_$* -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/fuzz/all: tests/fuzz/select.c $(BUILD)/gen/fuzz_targets.inc $(FUZZ_OBJ) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(filter %.o,$(FUZZ_ENGINE))
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FUZZ_OBJ) $(FUZZ_ENGINE) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
 .PHONY: check
 check:
