@@ -206,12 +206,14 @@ static size_t add_usual(struct trace_stream *s, const uint64_t *words, size_t n_
 	const uint32_t n_insns = s->current->block.n_insns;
 	const size_t room = s->accesses_capacity - s->n_accesses;
 	const size_t most = n_words < room ? n_words : room;
-	struct tact_trace_access *to = s->accesses + s->n_accesses;
-	uint32_t next = s->n_accesses ? to[-1].insn + 1u : 0;
+	struct tact_trace_access *to;
+	uint32_t next;
 	size_t n = 0;
 
-	if (s->is_repeating | s->current->block.is_rep)
+	if (!room || s->is_repeating | s->current->block.is_rep)
 		return 0;
+	to = s->accesses + s->n_accesses;
+	next = s->n_accesses ? to[-1].insn + 1u : 0;
 	for (; n < most && !(words[n] & WIRE_LONG); n++) {
 		const uint32_t insn = (uint32_t)(words[n] >> WIRE_INSN_SHIFT) & WIRE_INSN_MASK;
 

@@ -73,6 +73,10 @@ static const struct limit {
 static char place[64], programs[80];
 static int out = -1, null = -1, own_stdout = -1, own_stderr = -1;
 
+/* What sanitizers say shall be seen although commands are silent. */
+void __sanitizer_set_report_fd(void *fd);
+#pragma weak __sanitizer_set_report_fd
+
 static void leave(void)
 {
 	char as[100];
@@ -110,6 +114,8 @@ static void prepare(void)
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	own_stdout = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
 	own_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+	if (__sanitizer_set_report_fd)
+		__sanitizer_set_report_fd((void *)(intptr_t)own_stderr);
 	MUST(out >= 0 && null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO);
 	atexit(leave);
 }
