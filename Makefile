@@ -8,6 +8,8 @@
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
+# make fuzz MINUTES=n  all fuzz targets, with a report on coverage, in build/fuzz; make fuzz-pack for another machine
+# make soak HOURS=n  fuzzing, hunts, property tests and llvm-mca on fresh blocks: build/soak/soak.md
 # make lint       clang-format, shellcheck, eslint and tidy: what they say of sources, scripts and pages
 # make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
 # make ci         all of these but the last
@@ -355,6 +357,44 @@ check:
 	@$(ALL_CORES) -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
 
+# Fuzzing by libFuzzer, with AddressSanitizer and UBSan, and by our driver, without, in turns: all
+# targets for MINUTES, of which each gets the same share.  build/fuzz has log, summary, findings and the
+# inputs that reach new code, with which the next time begins; and coverage.txt, of lib.
+MINUTES ?= 10
+FUZZ_CFLAGS := -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_COVERAGE := -fprofile-instr-generate -fcoverage-mapping
+FUZZ_PROGRAMS := build-fuzz/tests/fuzz/all $(BUILD)/tests/fuzz/all
+.PHONY: fuzz fuzz-programs fuzz-pack soak
+fuzz-programs: $(BUILD)/tests/fuzz/all
+	@sh gen/setup.sh --install ci
+	@$(ALL_CORES) BUILD=build-fuzz CC=clang OPT=-O1 WERROR= CFLAGS='$(FUZZ_CFLAGS)' FUZZ_ENGINE=-fsanitize=fuzzer build-fuzz/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz/
+
+fuzz: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@$(ALL_CORES) BUILD=build-fuzz-cov CC=clang OPT=-O1 WERROR= CFLAGS='$(FUZZ_COVERAGE)' build-fuzz-cov/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz-cov/
+	@rm -rf $(BUILD)/fuzz/seeds && mkdir -p $(BUILD)/fuzz && cp -r tests/fuzz/corpus $(BUILD)/fuzz/seeds
+	@python3 tests/fuzz/seeds.py $(BUILD)/fuzz/seeds/command
+	@sh tests/fuzz/run_all.sh $(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz) $(JOBS) $(MINUTES) $(abspath $(FUZZ_PROGRAMS)); status=$$?; \
+		sh tests/fuzz/coverage.sh build-fuzz-cov/tests/fuzz/all $(abspath $(BUILD)/fuzz) 2 \
+			$(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz/corpus); exit $$status
+
+# The same for a machine without compilers and libraries: build-fuzz-pack/run CORES MINUTES
+fuzz-pack: deps-installed
+	@$(ALL_CORES) $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@sh tests/fuzz/pack.sh build-fuzz-pack $(FUZZ_PROGRAMS)
+
+# Fuzzing, hunts, properties of fresh random blocks and llvm-mca beside ours, for HOURS; one page:
+# build/soak/soak.md.
+HOURS ?= 8
+soak: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@python3 tests/soak.py --build $(BUILD) $(FUZZ_PROGRAMS:%=--fuzz %) --out $(BUILD)/soak --jobs $(JOBS) $(HOURS)
+
 # tact for AArch64, under QEMU.  It takes 250 MB and some minutes; make check runs these tests where
 # that was done before.
 .PHONY: check-cross
@@ -525,7 +565,7 @@ python-wheel: deps
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
+	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/fuzz/select.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
 format:
@@ -538,4 +578,4 @@ SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh 
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack
