@@ -94,6 +94,49 @@ static void try_block(struct tact_block *block, unsigned choice)
 	check_prediction(&p);
 }
 
+/* What an edited block is made of, loaded anew, is predicted as the edited one. */
+static void check_edited(struct tact_block *block, const struct tact_arch *arch,
+			 const struct tact_block_options *opt)
+{
+	struct tact_prediction p = TACT_PREDICTION_INIT, q = TACT_PREDICTION_INIT;
+	struct tact_block *fresh;
+	const uint8_t *code;
+	size_t size;
+
+	code = tact_block_code(block, &size);
+	MUST(code && size);
+	check_insns(block, size);
+	MUST(tact_block_create(&fresh, arch, opt, NULL) == 0);
+	MUST(tact_block_load(fresh, code, size, NULL) == 0);
+	MUST(tact_predict(block, NULL, &p) == 0);
+	MUST(tact_predict(fresh, NULL, &q) == 0);
+	MUST(!memcmp(&p, &q, sizeof(p)));
+	tact_block_destroy(fresh);
+}
+
+/* Replaces, inserts and removes an instruction, each made of one of the block's own. */
+static void try_edits(struct tact_block *block, const struct tact_arch *arch,
+		      const struct tact_block_options *opt, const uint8_t *code, unsigned choice)
+{
+	const size_t n = tact_block_length(block), from = choice % n, to = choice / 7 % n;
+	const size_t begin = tact_block_offset(block, from);
+	struct tact_insn insn;
+	uint8_t bytes[TACT_MAX_INSN_BYTES];
+
+	MUST(tact_block_insn(block, from, &insn) == 0);
+	memcpy(bytes, code + begin, insn.length);
+	if (tact_block_replace(block, to, bytes, insn.length, NULL) == 0)
+		check_edited(block, arch, opt);
+	if (tact_block_insert(block, to, bytes, insn.length, NULL) == 0) {
+		MUST(tact_block_length(block) == n + 1);
+		check_edited(block, arch, opt);
+	}
+	if (tact_block_erase(block, from, NULL) == 0) {
+		MUST(tact_block_length(block) == n);
+		check_edited(block, arch, opt);
+	}
+}
+
 /* A block that nothing was loaded into before says the same. */
 static void compare_with_new(struct tact_block *used, const struct tact_arch *arch,
 			     const struct tact_block_options *opt, const uint8_t *code, size_t size)
@@ -117,6 +160,10 @@ static void check_loaded(struct tact_block *block, const struct tact_arch *arch,
 
 	check_insns(block, size);
 	try_block(block, choice);
+	if (hash_bytes(code, size) % 16 == 1) {
+		try_edits(block, arch, opt, code, choice);
+		return;
+	}
 	if (hash_bytes(code, size) % 64)
 		return;
 	compare_with_new(block, arch, opt, code, size);

@@ -38,15 +38,25 @@ enum { MAX_WORDS = 40, MAX_LIMITS = 20, MAX_LINE = 1000, MAX_COMMANDS = 6, MAX_N
 
 /* Commands that need nothing but files. */
 static const struct command tools[] = {
-	{"predict", NULL, cmd_predict},	  {"simulate", NULL, cmd_simulate},
-	{"classify", NULL, cmd_classify}, {"evaluate", NULL, cmd_evaluate},
-	{"dataset", NULL, cmd_dataset},	  {"collect", NULL, cmd_collect},
-	{"trace", NULL, cmd_trace},	  {"diff", NULL, cmd_diff},
-	{"check", NULL, cmd_check},	  {"mix", NULL, cmd_mix},
-	{"tune", NULL, cmd_tune},	  {"hunt", NULL, cmd_hunt},
-	{"insn", NULL, cmd_insn},	  {"archs", NULL, cmd_archs},
-	{"mca", NULL, cmd_mca},		  {"uica", NULL, cmd_uica},
-	{"osaca", NULL, cmd_osaca},	  {"iaca", NULL, cmd_iaca},
+	{"predict", NULL, cmd_predict},
+	{"simulate", NULL, cmd_simulate},
+	{"classify", NULL, cmd_classify},
+	{"evaluate", NULL, cmd_evaluate},
+	{"dataset", NULL, cmd_dataset},
+	{"collect", NULL, cmd_collect},
+	{"trace", NULL, cmd_trace},
+	{"diff", NULL, cmd_diff},
+	{"check", NULL, cmd_check},
+	{"mix", NULL, cmd_mix},
+	{"tune", NULL, cmd_tune},
+	{"hunt", NULL, cmd_hunt},
+	{"insn", NULL, cmd_insn},
+	{"archs", NULL, cmd_archs},
+	{"mca", NULL, cmd_mca},
+	{"uica", NULL, cmd_uica},
+	{"osaca", NULL, cmd_osaca},
+	{"iaca", NULL, cmd_iaca},
+	{"calibrate", NULL, cmd_calibrate},
 };
 
 /* What keeps them from running for minutes: options that come last win.  With another word than the
@@ -331,17 +341,32 @@ static uint64_t check_output(int argc, char **argv, int status)
 	return hash + (uint64_t)status;
 }
 
-/* `mix` has subcommands that run programs. */
+/* `mix` has subcommands that run programs, and without points `calibrate` measures. */
 static bool is_refused(command_main *run, int argc, char **argv)
 {
+	if (run == cmd_calibrate)
+		return argc < 3 || strcmp(argv[1], "--points") != 0;
 	return run == cmd_mix && argc > 1 &&
 	       (!strcmp(argv[1], "record") || !strcmp(argv[1], "exact"));
 }
 
-/* Without such an option, `hunt` measures. */
-static bool begins_with_judge(const char *word)
+/* Without one of these, `hunt` measures.  The judge that was given comes last once more, so that no
+ * other option can take it for its argument.
+ */
+static int add_judge(int argc, char **argv)
 {
-	return !strcmp(word, "--truth") || !strcmp(word, "--emit");
+	static const char *const judges[] = {"facile", "sim", "mca"};
+	const char *judge = "sim";
+
+	if (argc > 1 && (!strcmp(argv[1], "--truth") || !strcmp(argv[1], "--emit")))
+		return argc;
+	for (int i = 1; i + 1 < argc; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(judges); k++)
+			if (!strcmp(argv[i], "--against") && !strcmp(argv[i + 1], judges[k]))
+				judge = judges[k];
+	argv[argc++] = (char *)"--against";
+	argv[argc++] = (char *)judge;
+	return argc;
 }
 
 static int add_limits(command_main *run, int argc, char **argv)
@@ -357,10 +382,8 @@ static int add_limits(command_main *run, int argc, char **argv)
 			if (limits[k].words[i])
 				argv[argc++] = (char *)limits[k].words[i];
 	}
-	if (run == cmd_hunt && (n < 2 || !begins_with_judge(argv[1]))) {
-		argv[argc++] = (char *)"--against";
-		argv[argc++] = (char *)"facile";
-	}
+	if (run == cmd_hunt)
+		argc = add_judge(argc, argv);
 	argv[argc] = NULL;
 	return argc;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,6 +37,104 @@ static void read_all(struct pmu_reader *reader)
 		pmu_reader_rewind(reader);
 }
 
+/* ---- what is written can be read ---- */
+
+struct counts {
+	uint64_t samples, maps, comms, tasks, ips;
+};
+
+static void count_record(struct counts *c, const struct pmu_record *r)
+{
+	c->samples += r->type == PMU_RECORD_SAMPLE;
+	c->maps += r->type == PMU_RECORD_MAP;
+	c->comms += r->type == PMU_RECORD_COMM;
+	c->tasks += r->type == PMU_RECORD_FORK || r->type == PMU_RECORD_EXIT;
+	if (r->type == PMU_RECORD_SAMPLE)
+		c->ips = c->ips * 31 + r->sample.ip + r->sample.n_branches + r->sample.tid;
+}
+
+static void write_record(struct pmu_writer *w, const struct pmu_record *r)
+{
+	const bool is_exit = r->type == PMU_RECORD_EXIT;
+
+	switch (r->type) {
+	case PMU_RECORD_SAMPLE:
+		pmu_writer_sample(w, r->sample.attr, &r->sample, r->mode);
+		break;
+	case PMU_RECORD_MAP:
+		pmu_writer_map(w, r->pid, &r->map, r->mode, r->time);
+		break;
+	case PMU_RECORD_COMM:
+		pmu_writer_comm(w, r->pid, r->tid, r->comm, r->is_exec, r->time);
+		break;
+	case PMU_RECORD_FORK:
+	case PMU_RECORD_EXIT:
+		pmu_writer_task(w, is_exit, r->pid, r->tid, r->parent_pid, r->parent_tid, r->time);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Records that a writer can have: what it does not write of others makes no difference. */
+static bool is_plain(const struct pmu_record *r)
+{
+	return r->type != PMU_RECORD_SAMPLE || (r->sample.attr == 0 && r->sample.n_branches < 64);
+}
+
+static void check_copy(const char *path, const struct counts *want)
+{
+	struct counts got = {0};
+	struct pmu_reader *reader;
+	struct pmu_record record;
+
+	MUST(pmu_reader_open(&reader, path, NULL) >= 0);
+	while (pmu_reader_next(reader, &record, NULL) > 0)
+		count_record(&got, &record);
+	MUST(!pmu_reader_totals(reader)->bad && !pmu_reader_totals(reader)->unknown);
+	MUST(!memcmp(&got, want, sizeof(got)));
+	pmu_reader_close(reader);
+}
+
+/* What was read is written as another recording, and that is read again. */
+static void copy_recording(const char *from)
+{
+	struct pmu_attr attr = {.name = "cycles"};
+	struct counts want = {0};
+	const uint64_t id = 7;
+	struct pmu_reader *reader;
+	struct pmu_writer *writer;
+	struct pmu_record record;
+	char path[80];
+
+	if (pmu_reader_open(&reader, from, NULL) < 0)
+		return;
+	if (!pmu_reader_attr_count(reader)) {
+		pmu_reader_close(reader);
+		return;
+	}
+	attr = *pmu_reader_attr(reader, 0);
+	attr.sample_type &= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			    PERF_SAMPLE_BRANCH_STACK; /* what a writer writes */
+	attr.branch_sample_type &= PERF_SAMPLE_BRANCH_HW_INDEX | PERF_SAMPLE_BRANCH_ANY;
+	attr.read_format = attr.regs_user = attr.regs_intr = 0;
+	snprintf(path, sizeof(path), "%s/tact-fuzz-%d.data",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	if (pmu_writer_create(&writer, path, &attr, 1, &id, 1, NULL) >= 0) {
+		while (pmu_reader_next(reader, &record, NULL) > 0) {
+			if (!is_plain(&record))
+				continue;
+			write_record(writer, &record);
+			count_record(&want, &record);
+		}
+		if (pmu_writer_finish(writer, NULL) >= 0)
+			check_copy(path, &want);
+	}
+	pmu_reader_close(reader);
+	unlink(path);
+}
+
 /* The code is that of a small library next to the corpus. */
 static void report(const char *path)
 {
@@ -65,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (write(fd, data, size) == (ssize_t)size) {
 		report(path);
+		copy_recording(path);
 		copy = lseek(fd, 0, SEEK_SET) ? -1 : dup(fd);
 		if (copy >= 0 && pmu_reader_open_fd(&reader, copy, &diag) >= 0) {
 			read_all(reader);
