@@ -266,6 +266,56 @@ static void try_conclusion(const uint8_t *data, size_t size)
 		MUST(*m.reason);
 }
 
+/* What several rounds show does not depend on their order, and is one of them or between them. */
+static void try_rounds(const uint8_t *data, size_t size)
+{
+	struct tact_measurement m[12], a = TACT_MEASUREMENT_INIT, b = TACT_MEASUREMENT_INIT;
+	const size_t n = size / 4 < ARRAY_SIZE(m) ? size / 4 : ARRAY_SIZE(m);
+	struct tact_rounds *forth, *back;
+	double low = HUGE_VAL, high = 0;
+
+	if (!n)
+		return;
+	MUST(tact_rounds_create(&forth) == 0 && tact_rounds_create(&back) == 0);
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *p = data + i * 4;
+
+		m[i] = (struct tact_measurement){
+			.size = sizeof(m[i]),
+			.status = p[0] < 200 ? TACT_MEASURE_OK
+					     : (enum tact_measure_status)(p[0] % 14),
+			.cycles_per_iteration = 1 + p[1] / 64.0,
+			.spread = p[2] / 1000.0,
+			.disturbance = p[3] / 100.0,
+			.mode = TACT_MODE_UNROLL,
+			.low = 50,
+			.high = 100,
+			.cpu = -1,
+			.rounds = 1,
+			.agree = p[0] < 200};
+		if (m[i].status == TACT_MEASURE_OK) {
+			low = fmin(low, m[i].cycles_per_iteration);
+			high = fmax(high, m[i].cycles_per_iteration);
+		} else {
+			snprintf(m[i].reason, sizeof(m[i].reason), "reason %d", p[0]);
+		}
+		MUST(tact_rounds_add(forth, &m[i]) >= 0 || m[i].status != TACT_MEASURE_OK);
+	}
+	for (size_t i = n; i-- > 0;)
+		tact_rounds_add(back, &m[i]);
+	if (tact_rounds_result(forth, &a) >= 0) {
+		MUST(tact_rounds_result(back, &b) >= 0);
+		MUST(a.status == b.status && a.rounds == b.rounds && a.agree == b.agree);
+		MUST(tact_rounds_is_confirmed(forth) == tact_rounds_is_confirmed(back));
+		if (a.status == TACT_MEASURE_OK)
+			MUST(a.cycles_per_iteration == b.cycles_per_iteration &&
+			     a.cycles_per_iteration >= low && a.cycles_per_iteration <= high);
+		MUST(a.agree <= a.rounds);
+	}
+	tact_rounds_destroy(forth);
+	tact_rounds_destroy(back);
+}
+
 static void try_floor(const struct measure_set *set, const uint8_t *data, size_t size)
 {
 	const struct measure_core core = {4, 200, false};
@@ -311,6 +361,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 3:
 		try_conclusion(data + 1, size - 1);
+		try_rounds(data + 1, size - 1);
 		break;
 	case 4:
 		try_floor(set, data + 1, size - 1);

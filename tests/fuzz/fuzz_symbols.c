@@ -3,12 +3,15 @@
  * Code by its name: the first line is a name as --region takes it, a sysroot and a command line, with
  * blanks between; what follows is the file that names come from.
  *
+ * The name may also be that of a CPU.
+ *
  * What must hold: a region has bytes, lies in the file that was asked for, and the same name gives the
  * same region; the words of a command line contain what it is made of.
  */
 #include <string.h>
 
 #include <tact-program/tracing.h>
+#include <tact/arch.h>
 #include <tact/symbols.h>
 
 #include "base/base.h"
@@ -80,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *line = memchr(data, '\n', size);
 	const size_t n = line ? (size_t)(line - data) : 0;
 	struct tact_symbols *symbols;
+	struct tact_cpu cpu = TACT_CPU_INIT;
 	char name[MAX_NAME + 1], path[40];
 	int fd;
 
@@ -88,6 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(name, data, n);
 	name[n] = '\0';
 	check_words(name);
+	if (tact_cpu_find(name, &cpu) >= 0)
+		MUST((*cpu.line || *cpu.core) && (!cpu.arch || cpu.nearest == cpu.arch));
 	check_demangled(name);
 	fd = fuzz_file_open(path, line + 1, size - n - 1);
 	MUST(fd >= 0);

@@ -5,11 +5,13 @@
  * - /proc/kallsyms and /proc/kcore: symbols in their order, found by their addresses;
  * - a ring of the kernel's records, filled to any place: whole records, and no byte twice;
  * - an address to listen at or to connect to;
- * - answers of an external model: `cat` plays it, and prints the rest of the input.
+ * - answers of an external model: `cat` plays it, and prints the rest of the input;
+ * - the memory that a traced program shares with us, and may write anything to.
  */
 #include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <tact/model.h>
 
@@ -184,11 +186,68 @@ static void try_answers(const uint8_t *data, size_t size)
 	close(fd);
 }
 
+/* ---- shared memory ---- */
+
+/* Writes words of the input to rings, and what is left of them to the descriptors of streams. */
+static void spoil(uint8_t *memory, const uint8_t *data, size_t size)
+{
+	struct wire_header *h = (struct wire_header *)memory;
+	struct wire_stream *streams = (struct wire_stream *)(h + 1);
+	const uint64_t areas = h->areas, bytes = h->area_bytes;
+
+	for (size_t at = 0; at + 12 <= size; at += 12) {
+		const unsigned i = data[at] % 4;
+		uint64_t word;
+
+		memcpy(&word, data + at + 4, sizeof(word));
+		if (data[at] & 128) {
+			uint64_t *to = (uint64_t *)&streams[i] + data[at + 1] % 24;
+
+			memcpy(to, &word, sizeof(word));
+		} else {
+			memcpy(memory + areas + i * bytes + (data[at + 1] | data[at + 2] << 8) * 8u,
+			       &word, sizeof(word));
+			streams[i].head++;
+			streams[i].state = data[at + 3] % 4;
+		}
+	}
+}
+
+static void try_memory(const uint8_t *data, size_t size)
+{
+	struct trace_piece piece = {0, NULL, 0};
+	struct tact_trace_summary summary = {.size = sizeof(summary)};
+	struct trace_live *live;
+	uint64_t words = 0;
+	char path[64];
+	uint8_t *memory;
+	struct stat info;
+	int fd;
+
+	MUST(trace_live_create(&live, data[0] & 1 ? WIRE_COUNT : WIRE_TRACE, NULL) == 0);
+	trace_live_path(live, path, sizeof(path));
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	MUST(fd >= 0 && !fstat(fd, &info));
+	memory = mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	MUST(memory != MAP_FAILED);
+	spoil(memory, data + 1, size - 1);
+	for (int i = 0; i < 300 && trace_live_next(live, true, &piece, NULL) > 0; i++) {
+		MUST(piece.n_words <= 2 * WIRE_CHUNK_WORDS);
+		if (piece.n_words)
+			hash_bytes(piece.words, piece.n_words * 8);
+		words += piece.n_words;
+	}
+	trace_live_summary(live, &summary);
+	munmap(memory, (size_t)info.st_size);
+	close(fd);
+	trace_live_destroy(live);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	if (!size)
+	if (size < 2)
 		return 0;
-	switch (*data % 4) {
+	switch (*data % 5) {
 	case 0:
 		try_kernel(data + 1, size - 1);
 		break;
@@ -198,8 +257,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 2:
 		try_address(data + 1, size - 1);
 		break;
-	default:
+	case 3:
 		try_answers(data + 1, size - 1);
+		break;
+	default:
+		try_memory(data + 1, size - 1);
 	}
 	return 0;
 }
