@@ -10,6 +10,8 @@
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
+# make fuzz MINUTES=n  all fuzz targets, with a report on coverage, in build/fuzz; make fuzz-pack for another machine
+# make soak HOURS=n  fuzzing, hunts, property tests and llvm-mca on fresh blocks: build/soak/soak.md
 # make lint       clang-format, shellcheck, eslint and tidy: what they say of sources, scripts and pages
 # make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
 # make ci         all of these but the last
@@ -123,7 +125,7 @@ FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
 FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -354,9 +356,28 @@ $(INJECT): $(INJECT_SRC) tests/faults/inject.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -fPIC -fno-builtin -U_FORTIFY_SOURCE -shared -o $@ $(INJECT_SRC) -ldl
 
+# The target of commands needs those of the program, without its main.
+FUZZ_CLI := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJ))
+$(BUILD)/tests/fuzz/fuzz_command: FUZZ_MORE := $(FUZZ_CLI)
+$(BUILD)/tests/fuzz/fuzz_command: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(FUZZ_MORE) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+
+# All targets in one program, chosen by TACT_FUZZ=NAME: with our driver, or with another engine, which
+# FUZZ_ENGINE links (-fsanitize=fuzzer).
+FUZZ_ENGINE ?= $(BUILD)/tests/fuzz/driver.o
+FUZZ_OBJ := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.o)
+$(BUILD)/gen/fuzz_targets.inc: $(FUZZ_SRC)
+	@mkdir -p $(@D)
+	@printf 'FUZZ_TARGET(%s)\n' $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%) > $@
+
+$(BUILD)/tests/fuzz/all.d/fuzz_%.o: tests/fuzz/fuzz_%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_run_$* -DLLVMFuzzerCustomMutator=fuzz_mutate_$* -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/fuzz/all: tests/fuzz/select.c $(BUILD)/gen/fuzz_targets.inc $(FUZZ_OBJ) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(filter %.o,$(FUZZ_ENGINE))
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FUZZ_OBJ) $(FUZZ_ENGINE) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
 .PHONY: check
 check:
@@ -364,6 +385,44 @@ check:
 	@$(ALL_CORES) build
 	@$(ALL_CORES) -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
+
+# Fuzzing by libFuzzer, with AddressSanitizer and UBSan, and by our driver, without, in turns: all
+# targets for MINUTES, of which each gets the same share.  build/fuzz has log, summary, findings and the
+# inputs that reach new code, with which the next time begins; and coverage.txt, of lib.
+MINUTES ?= 10
+FUZZ_CFLAGS := -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_COVERAGE := -fprofile-instr-generate -fcoverage-mapping
+FUZZ_PROGRAMS := build-fuzz/tests/fuzz/all $(BUILD)/tests/fuzz/all
+.PHONY: fuzz fuzz-programs fuzz-pack soak
+fuzz-programs: $(BUILD)/tests/fuzz/all
+	@sh gen/setup.sh --install ci
+	@$(ALL_CORES) BUILD=build-fuzz CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_CFLAGS)' FUZZ_ENGINE=-fsanitize=fuzzer build-fuzz/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz/
+
+fuzz: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@$(ALL_CORES) BUILD=build-fuzz-cov CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_COVERAGE)' build-fuzz-cov/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz-cov/
+	@rm -rf $(BUILD)/fuzz/seeds && mkdir -p $(BUILD)/fuzz && cp -r tests/fuzz/corpus $(BUILD)/fuzz/seeds
+	@python3 tests/fuzz/seeds.py $(BUILD)/fuzz/seeds/command
+	@sh tests/fuzz/run_all.sh $(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz) $(JOBS) $(MINUTES) $(abspath $(FUZZ_PROGRAMS)); status=$$?; \
+		sh tests/fuzz/coverage.sh build-fuzz-cov/tests/fuzz/all $(abspath $(BUILD)/fuzz) 2 \
+			$(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz/corpus); exit $$status
+
+# The same for a machine without compilers and libraries: build-fuzz-pack/run CORES MINUTES
+fuzz-pack: deps-installed
+	@$(ALL_CORES) $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@sh tests/fuzz/pack.sh build-fuzz-pack $(FUZZ_PROGRAMS)
+
+# Fuzzing, hunts, properties of fresh random blocks and llvm-mca beside ours, for HOURS; one page:
+# build/soak/soak.md.
+HOURS ?= 8
+soak: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@python3 tests/soak.py --build $(BUILD) $(FUZZ_PROGRAMS:%=--fuzz %) --out $(BUILD)/soak --jobs $(JOBS) $(HOURS)
 
 # tact for AArch64, under QEMU.  It takes 250 MB and some minutes; make check runs these tests where
 # that was done before.
@@ -550,7 +609,7 @@ python-wheel: deps
 # ---- the rest ----
 
 FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
+	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/fuzz/select.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
 format:
@@ -563,4 +622,4 @@ SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh 
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack

@@ -122,6 +122,7 @@ for_cross() {
 
 for_ci() {
 	program clang clang 'the second compiler'
+	program llvm-cov llvm 'tells which lines fuzzing reaches'
 	program clang-format clang-format 'the form of C sources'
 	program shellcheck shellcheck 'looks at shell scripts'
 	program eslint eslint 'looks at the scripts of pages'

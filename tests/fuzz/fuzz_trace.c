@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include <tact/collect.h>
+
 #include "base/base.h"
 #include "base/hash.h"
 #include "trace/trace.h"
@@ -28,6 +30,35 @@ static void read_record(const uint8_t *data, size_t size)
 		return;
 	while (tact_trace_next(trace, &event, &diag) > 0 && ++n < 100000)
 		touch(&event);
+	tact_trace_close(trace);
+}
+
+static int touch_block(void *arg, const struct tact_collect_block *block)
+{
+	uint64_t *executions = arg;
+
+	hash_bytes(block->code, block->code_size);
+	hash_bytes(block->function, strlen(block->function));
+	*executions += block->count;
+	return 0;
+}
+
+/* The basic blocks of a record, with their executions. */
+static void collect_record(const uint8_t *data, size_t size)
+{
+	const struct tact_collect_options opt = {.size = sizeof(opt), .no_branch = size & 1};
+	struct tact_collect *collect;
+	struct tact_trace *trace;
+	struct tact_diag diag;
+	uint64_t executions = 0;
+
+	if (trace_open_memory(&trace, data, size, &diag) < 0)
+		return;
+	if (tact_collect_create(&collect, &opt) >= 0) {
+		if (tact_collect_trace(collect, trace, &diag) >= 0)
+			tact_collect_finish(collect, touch_block, &executions);
+		tact_collect_destroy(collect);
+	}
 	tact_trace_close(trace);
 }
 
@@ -69,6 +100,7 @@ static void read_words(const uint8_t *data, size_t size, enum wire_mode mode)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_record(data, size);
+	collect_record(data, size);
 	read_words(data, size, WIRE_TRACE);
 	read_words(data, size, WIRE_COUNT);
 	return 0;
