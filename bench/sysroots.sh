@@ -6,8 +6,8 @@
 # usage: sysroots.sh [--suite NAME] arm64|riscv64 DIR [PACKAGE...]
 #
 # PACKAGE: default is gzip, xz-utils, zstd, sqlite3, python3-minimal, perl-base, coreutils, bash and
-# dash.  What they
-# depend on comes with them; so does libc6-dbg, which has functions and lines of the C library.
+# dash.  What they depend on comes with them; so does libc6-dbg, which has functions and lines of the C
+# library.
 #
 # The mirror is the one of this machine's apt.  --suite: the release, default that of this machine,
 # and trixie for riscv64 where it is older (the first release that has this machine).
