@@ -117,7 +117,7 @@ struct tact_input {
 	struct input_buffer name, source_place, inlined;
 	struct input_piece *pieces; /* owned: where the code of the current region is */
 	size_t n_pieces, pieces_capacity;
-	char *function;		  /* owned: the current region's, demangled; NULL: as its symbol */
+	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
 	/* About the whole input, NULL: none; and the same with those of the current region. */
 	struct tact_remarks *general, *merged; /* owned */

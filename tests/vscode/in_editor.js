@@ -6,7 +6,8 @@
 //
 // SERVER is the server of Visual Studio Code, out/server-main.js: npm's package code-server has it
 // in lib/vscode. MODULES is a node_modules folder with puppeteer-core, PICTURES a folder for what
-// the page looked like. It takes Chromium; TACT is the program. Nothing leaves this machine.
+// the page looked like. It takes Chromium; TACT is the program. The editor asks for its gallery of
+// extensions, in vain if the machine is offline.
 /* global document */
 'use strict';
 
