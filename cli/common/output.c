@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "plain.h"
 
 /* The last line of the terminal is one of progress. */
 static atomic_bool is_bar_shown;
@@ -35,7 +36,8 @@ void output_bar(struct text *line)
 	struct text whole = {0};
 
 	text_add(&whole, "\r\033[K");
-	text_append(&whole, line);
+	if (line->size)
+		plain_add(&whole, line->data, line->size);
 	atomic_store(&is_bar_shown, true);
 	write_raw(whole.data, whole.size);
 	text_free(&whole);
@@ -86,13 +88,10 @@ static void fail(struct output *out)
 	out->failed = true;
 }
 
-int output_sink(void *arg, const char *data, size_t size)
+static void write_out(struct output *out, const char *data, size_t size)
 {
-	struct output *out = arg;
 	size_t done = 0;
 
-	if (size)
-		output_clear_bar();
 	while (done < size && !out->failed) {
 		ssize_t n = write(out->fd, data + done, size - done);
 
@@ -101,6 +100,37 @@ int output_sink(void *arg, const char *data, size_t size)
 		else if (errno != EINTR)
 			fail(out);
 	}
+}
+
+static void write_plain(struct output *out, const char *data, size_t size)
+{
+	struct text whole = {0}, plain = {0};
+
+	text_add_bytes(&whole, out->held, out->n_held);
+	text_add_bytes(&whole, data, size);
+	out->n_held = (unsigned)plain_add(&plain, whole.data, whole.size);
+	if (whole.failed || plain.failed)
+		cli_out_of_memory();
+	memcpy(out->held, whole.data + whole.size - out->n_held, out->n_held);
+	write_out(out, plain.data, plain.size);
+	text_free(&whole);
+	text_free(&plain);
+}
+
+int output_sink(void *arg, const char *data, size_t size)
+{
+	struct output *out = arg;
+
+	if (!size)
+		return out->failed;
+	output_clear_bar();
+	if (!out->is_known)
+		out->is_terminal = isatty(out->fd);
+	out->is_known = true;
+	if (out->is_terminal)
+		write_plain(out, data, size);
+	else
+		write_out(out, data, size);
 	return out->failed;
 }
 
@@ -157,11 +187,21 @@ int output_all(const char *path, struct text *text)
 	return status;
 }
 
+/* Wherever errors go: logs are shown on terminals, too. */
 void text_to_stderr(struct text *text)
 {
+	struct text plain = {0};
+	size_t left;
+
 	if (text->size) {
+		left = plain_add(&plain, text->data, text->size);
+		if (plain.failed)
+			cli_out_of_memory();
 		output_clear_bar();
-		write_raw(text->data, text->size);
+		write_raw(plain.data, plain.size);
+		for (; left; left--)
+			write_raw("?", 1);
 	}
+	text_free(&plain);
 	text->size = 0;
 }

@@ -18,6 +18,10 @@ struct output {
 	bool failed;	      /* the message was given; everything else is dropped */
 	bool is_made;	      /* file is being made, and fd is its descriptor */
 	struct file_new file; /* owned */
+	/* What goes to a terminal goes through plain.h. */
+	bool is_known, is_terminal;
+	char held[4]; /* the beginning of a character, whose end comes with the next piece */
+	unsigned n_held;
 };
 
 /* path NULL or "-": standard output.  A file has its contents only once output_close has succeeded:

@@ -14,6 +14,9 @@
 
 #include "base/csv.h"
 
+#include "base/base.h"
+#include "base/text.h"
+
 enum { READ_SIZE = 1 << 18, SAMPLE_SIZE = 1 << 16 };
 
 struct csv {
@@ -277,6 +280,10 @@ static struct csv_field unquote(char **p, const char *end)
 	}
 	field.size = (size_t)(to - field.text);
 	*p = from < end ? from + 1 : from;
+	if (field.size && *field.text == '\'' && text_is_formula(field.text, field.size)) {
+		field.text++; /* so that no spreadsheet computes it: text_csv_field */
+		field.size--;
+	}
 	return field;
 }
 

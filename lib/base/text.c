@@ -4,6 +4,7 @@
  */
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,19 +193,48 @@ void text_hex(struct text *text, const uint8_t *bytes, size_t size)
 		text->size = (size_t)(put_hex(p, bytes, size) - text->data);
 }
 
+/* A sign may begin a number, or be all there is. */
+static bool is_number(const char *string, size_t size)
+{
+	size_t i = 1, digits = 0;
+
+	for (; i < size && (isdigit((unsigned char)string[i]) || string[i] == '.'); i++)
+		digits += string[i] != '.';
+	if (digits && i < size && (string[i] == 'e' || string[i] == 'E')) {
+		i += i + 1 < size && (string[i + 1] == '-' || string[i + 1] == '+') ? 2 : 1;
+		while (i < size && isdigit((unsigned char)string[i]))
+			i++;
+	}
+	return size == 1 || (digits && i == size);
+}
+
+bool text_is_formula(const char *string, size_t size)
+{
+	size_t i = 0;
+
+	while (i < size && string[i] == '\'')
+		i++;
+	if (i == size || !string[i] || !strchr("=+-@\t\r", string[i]))
+		return false;
+	return i || (string[0] != '+' && string[0] != '-') || !is_number(string, size);
+}
+
 void text_csv_field(struct text *text, const char *string, size_t size, bool lower)
 {
-	bool quote = false;
+	const bool is_formula = text_is_formula(string, size);
+	bool quote = is_formula;
 	char *p;
 
 	for (size_t i = 0; i < size; i++)
 		quote |= string[i] == ',' || string[i] == '"' || string[i] == '\r' ||
 			 string[i] == '\n';
-	p = text_reserve(text, 2 * size + 2);
+	p = text_reserve(text, 2 * size + 3);
 	if (!p)
 		return;
 	if (quote)
 		*p++ = '"';
+	if (is_formula)
+		*p++ = '\'';
 	for (size_t i = 0; i < size; i++) {
 		char c = string[i];
 

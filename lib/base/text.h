@@ -80,7 +80,11 @@ void text_wrap(struct text *text, const char *words, size_t column, size_t line_
 
 void text_hex(struct text *text, const uint8_t *bytes, size_t size);
 
-/* Adds a CSV field, in quotes if it needs them, in lower case if asked. */
+/* Adds a CSV field, in quotes if it needs them, in lower case if asked.  A spreadsheet computes what
+ * begins with = + - @, a tab or CR, and names come from strangers: such a field gets an apostrophe and
+ * quotes, unless it is a number.  So does one that has apostrophes before; csv.h takes one away.
+ */
+bool text_is_formula(const char *string, size_t size);
 void text_csv_field(struct text *text, const char *string, size_t size, bool lower);
 
 /* Returns the length of the UTF-8 sequence at p, or 0 if there is none. */

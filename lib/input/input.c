@@ -34,13 +34,20 @@ static int copy_options(struct tact_input_options *out, const struct tact_input_
 	return 0;
 }
 
-static int read_to_end(struct input_reader *reader, struct tact_diag *diag)
+/* Text and bytes, and ELF files that come through a pipe: nobody assembles more, and there are pipes
+ * without an end.
+ */
+static const size_t most_text = (size_t)256 << 20, most_image = (size_t)4 << 30;
+
+static int read_to_end(struct input_reader *reader, size_t most, struct tact_diag *diag)
 {
 	int status;
 
-	do
+	do {
+		if (reader->end - reader->begin > most)
+			return tact_fail(diag, TACT_E_LIMIT, "more than %zu MB", most >> 20);
 		status = input_read_more(reader, diag);
-	while (status > 0);
+	} while (status > 0);
 	return status;
 }
 
@@ -74,7 +81,7 @@ static int load_image(struct tact_input *in, struct tact_diag *diag)
 		in->image_size = in->mapped.size;
 		return 0;
 	}
-	status = read_to_end(reader, diag);
+	status = read_to_end(reader, most_image, diag);
 	if (status < 0)
 		return status;
 	in->image = (uint8_t *)reader->data;
@@ -129,7 +136,7 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 	struct input_reader *reader = &in->reader;
 	int status;
 
-	status = read_to_end(reader, diag);
+	status = read_to_end(reader, most_text, diag);
 	if (status < 0)
 		return status;
 	if (!input_has_text(reader->data + reader->begin, reader->end - reader->begin))
@@ -148,7 +155,7 @@ static int open_raw(struct tact_input *in, const struct tact_input_options *opt,
 		    struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
-	int status = read_to_end(reader, diag);
+	int status = read_to_end(reader, most_text, diag);
 	struct code_lost lost;
 
 	if (status >= 0 && reader->begin == reader->end)

@@ -12,8 +12,14 @@
 #include "code/transfers.h"
 #include "input/reader.h"
 
-/* Large enough that system calls do not matter, small enough for the second-level cache. */
-enum { CHUNK_SIZE = 256 * 1024 };
+enum {
+	/* Large enough that system calls do not matter, small enough for the second-level cache. */
+	CHUNK_SIZE = 256 * 1024,
+	/* A block has 64 KB at most, and a row has other columns.  What has no end must not fill the
+	 * memory.
+	 */
+	MOST_LINE = 4 << 20,
+};
 
 int input_read_more(struct input_reader *reader, struct tact_diag *diag)
 {
@@ -63,6 +69,9 @@ int input_read_line(struct input_reader *reader, const char **line, size_t *size
 			return 1;
 		}
 		seen = there;
+		if (seen > MOST_LINE)
+			return tact_fail_at(diag, TACT_E_LIMIT, reader->line, 0,
+					    "a line of more than %d MB", MOST_LINE >> 20);
 		status = reader->is_eof ? 0 : input_read_more(reader, diag);
 		if (status < 0 || (status == 0 && reader->begin == reader->end))
 			return status;

@@ -150,10 +150,30 @@ static struct trace_entry *intern(struct trace_events *e, const struct tact_trac
 	return x;
 }
 
-static int set_entry(struct trace_stream *s, uint32_t number, struct trace_entry *entry)
+/* A definition takes 40 bytes of a trace before compression, and may have a page of numbers for itself;
+ * on average it has an eighth of one.
+ */
+static bool is_too_much(struct trace_events *e, uint64_t more)
+{
+	const uint64_t most = (64ull << 20) + e->n_definitions * sizeof(struct trace_page) / 8;
+
+	e->numbers_bytes += more;
+	return e->numbers_bytes > most;
+}
+
+static int set_entry(struct trace_events *e, struct trace_stream *s, uint32_t number,
+		     struct trace_entry *entry)
 {
 	const size_t page = number / PAGE_BLOCKS;
+	uint64_t more = page >= s->n_pages ? (page + 1 - s->n_pages) * sizeof(*s->pages) : 0;
 
+	e->n_definitions++;
+	if (page >= s->n_pages || !s->pages[page])
+		more += sizeof(*s->pages[page]);
+	if (more && is_too_much(e, more)) {
+		e->numbers_bytes -= more;
+		return -TACT_E_LIMIT;
+	}
 	if (page >= s->n_pages) {
 		if (tact_grow(&s->pages, &s->pages_capacity, page + 1, sizeof(*s->pages)))
 			return -TACT_E_NOMEM;
@@ -203,6 +223,7 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 	struct tact_trace_block like = {0};
 	struct trace_entry *entry;
 	unsigned machine;
+	int status;
 
 	if (n < WIRE_BLOCK_WORDS || number >= MAX_NUMBER)
 		return trace_bad(diag, "a block that is too short, or has an impossible number");
@@ -225,7 +246,10 @@ int trace_define_block(struct trace_events *e, struct trace_stream *s, uint32_t 
 		return trace_bad(diag, "a block of a module that is not defined");
 	like.module = words[2] ? s->modules[words[2] - 1] : 0;
 	entry = intern(e, &like);
-	if (!entry || set_entry(s, number, entry))
+	status = entry ? set_entry(e, s, number, entry) : -TACT_E_NOMEM;
+	if (status == -TACT_E_LIMIT)
+		return trace_bad(diag, "numbers of blocks are too far apart");
+	if (status)
 		return trace_no_memory(diag);
 	s->newest = entry;
 	return 0;

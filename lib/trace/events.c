@@ -488,6 +488,9 @@ static void remove_stream(struct trace_events *e, struct trace_stream *s)
 		e->streams[i] = e->streams[--e->n_streams];
 		break;
 	}
+	e->numbers_bytes -= s->n_pages * sizeof(*s->pages);
+	for (size_t i = 0; i < s->n_pages; i++)
+		e->numbers_bytes -= s->pages[i] ? sizeof(*s->pages[i]) : 0;
 	destroy_stream(s);
 	e->stream = NULL;
 }

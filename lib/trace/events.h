@@ -11,7 +11,7 @@
 #include "trace/trace.h"
 
 enum {
-	PAGE_BLOCKS = 4096,
+	PAGE_BLOCKS = 256,
 	PAGE = 4096,
 	MAX_NUMBER = 1 << 26, /* of a block in its stream */
 	MAX_STREAMS = 65536,  /* at the same time */
@@ -86,6 +86,10 @@ struct trace_events {
 	struct tact_arena memory;    /* the blocks */
 	struct trace_entry **blocks; /* owned: by number; they are in the arena */
 	size_t n_blocks, blocks_capacity;
+	/* Numbers of blocks may be far apart, as a thread executes few of its program's; but not so
+	 * far that a short file takes all memory.
+	 */
+	uint64_t n_definitions, numbers_bytes; /* what the streams' tables of numbers take */
 	struct trace_module **modules; /* owned, as are its members: by number - 1 */
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;

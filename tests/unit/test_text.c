@@ -8,6 +8,8 @@
 
 #include "testing.h"
 
+#include "base/base.h"
+#include "base/csv.h"
 #include "base/text.h"
 
 /* The text is `expected`; empties it. */
@@ -146,6 +148,43 @@ TEST(csv_fields_are_quoted_when_they_must_be)
 	text_csv_field(&text, "\"\n", 2, false);
 	expect(&text, "\"\"\"\n\"");
 	text_free(&text);
+}
+
+/* What a spreadsheet would compute has an apostrophe, which csv.h takes away again. */
+TEST(no_csv_field_is_a_formula)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{"=1+1", "\"'=1+1\""},
+		{"@SUM(A1)", "\"'@SUM(A1)\""},
+		{"-[NSString length]", "\"'-[NSString length]\""},
+		{"+x", "\"'+x\""},
+		{"\tx", "\"'\tx\""},
+		{"'=x", "\"''=x\""},
+		{"-1.5e-3", "-1.5e-3"},
+		{"+7", "+7"},
+		{"-", "-"},
+		{"'x", "'x"},
+		{"f=x", "f=x"},
+		{"-1+cmd", "\"'-1+cmd\""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct csv_field *fields;
+		struct text text = {0};
+		struct csv *csv;
+		size_t n;
+
+		text_csv_field(&text, cases[i].from, strlen(cases[i].from), false);
+		assert_string_equal(text_string(&text), cases[i].to);
+		assert_int_equal(csv_open_memory(&csv, text.data, text.size, NULL), 0);
+		assert_true(csv_next(csv, &fields, &n, NULL) > 0);
+		assert_int_equal(n, 1);
+		assert_string_equal(fields[0].text, cases[i].from);
+		csv_close(csv);
+		text_free(&text);
+	}
 }
 
 TEST(numbers_have_their_forms)

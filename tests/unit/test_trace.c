@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "testing.h"
 
 #include "support.h"
+#include "trace/events.h"
 #include "trace/trace.h"
 
 struct words {
@@ -465,6 +467,39 @@ TEST(shared_memory_keeps_its_size)
 	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE), -1);
 	close(fd);
 	trace_live_destroy(live);
+}
+
+/* One block whose numbers are as far apart as can be, in many streams: some hundred KB on disk. */
+TEST(numbers_far_apart_take_no_memory)
+{
+	enum { STREAMS = 400, STEP = 256, BLOCKS = 100 };
+	static const char code[] = "\x90";
+	struct trace_events *e;
+	struct words w = {0};
+	struct trace_piece piece;
+	struct tact_diag diag = {0};
+	struct rusage before, after;
+	int status = 0;
+
+	assert_int_equal(trace_events_create(&e, WIRE_TRACE), 0);
+	getrusage(RUSAGE_SELF, &before);
+	for (uint32_t k = 0; k < STREAMS && status >= 0; k++) {
+		struct tact_trace_event event;
+
+		w.n = 0;
+		put_begin(&w, 1);
+		for (uint32_t i = 0; i < BLOCKS; i++)
+			put_block(&w, (1u << 26) - 1 - i * STEP, 0x1000, code, 1, 1, 0, 0);
+		piece = (struct trace_piece){k, w.data, w.n};
+		status = trace_events_feed(e, &piece, &diag);
+		while (status >= 0 && (status = trace_events_next(e, &event, &diag)) > 0)
+			;
+	}
+	getrusage(RUSAGE_SELF, &after);
+	assert_int_equal(status, -TACT_E_FORMAT);
+	assert_non_null(strstr(diag.text, "far apart"));
+	assert_true(after.ru_maxrss - before.ru_maxrss < 150000); /* KB */
+	trace_events_destroy(e);
 }
 
 TEST(test_resolve)
