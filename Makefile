@@ -206,11 +206,13 @@ RUNNER_FLAGS := -Wl,-z,max-page-size=4096 $(if $(filter aarch64,$(HOST)),-mbranc
 RUNNER_SRC := $(sort $(wildcard runner/*.c runner/$(RUNNER_ISA)/*.c))
 EMULATED_SRC := $(filter-out runner/confine.c,$(RUNNER_SRC)) $(sort $(wildcard runner/emulated/*.c))
 RUNNERS := $(BUILD)/tact-runner $(BUILD)/tact-runner-emulated
+# A compiler that adds code of its own, as those of fuzzers do, is none for it.
+RUNNER_CC ?= $(CC)
 $(BUILD)/tact-runner: $(RUNNER_SRC)
 $(BUILD)/tact-runner-emulated: $(EMULATED_SRC)
 $(RUNNERS): $(wildcard runner/*.h runner/*.lds) lib/measure/runner_wire.h lib/measure/counter.h include/tact/measure.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
+	$(RUNNER_CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
 		-fno-stack-protector $(RUNNER_FLAGS) -fno-asynchronous-unwind-tables -fno-builtin \
 		-nostdlib -static -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(filter %.c,$^)
 

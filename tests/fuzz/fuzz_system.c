@@ -218,7 +218,6 @@ static void try_memory(const uint8_t *data, size_t size)
 	struct trace_piece piece = {0, NULL, 0};
 	struct tact_trace_summary summary = {.size = sizeof(summary)};
 	struct trace_live *live;
-	uint64_t words = 0;
 	char path[64];
 	uint8_t *memory;
 	struct stat info;
@@ -235,7 +234,6 @@ static void try_memory(const uint8_t *data, size_t size)
 		MUST(piece.n_words <= 2 * WIRE_CHUNK_WORDS);
 		if (piece.n_words)
 			hash_bytes(piece.words, piece.n_words * 8);
-		words += piece.n_words;
 	}
 	trace_live_summary(live, &summary);
 	munmap(memory, (size_t)info.st_size);

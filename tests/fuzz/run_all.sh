@@ -36,7 +36,8 @@ if [ "${1-}" = --slice ]; then
 	if [ "$status" -ne 0 ]; then
 		tail -c 20000 "$said" > "$finding-said"
 	fi
-	echo "$target $(basename "$(dirname "$program")") $round ${n:-0} $(($(date +%s) - start)) $status" >> "$work/log"
+	build=$(echo "$program" | sed 's|/tests/fuzz/all$||; s|/all$||; s|.*/||')
+	echo "$target $build $round ${n:-0} $(($(date +%s) - start)) $status" >> "$work/log"
 	rm -f "$said"
 	exit 0
 fi
