@@ -2,6 +2,7 @@
  * The page of tact serve: what its parts share, requests, and the cards of CPUs.
  */
 'use strict';
+/* global askHere */
 /* exported D, root, $, make, fixed, ask, state, showCards, say, plural, onShow */
 const D = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;
@@ -25,8 +26,16 @@ function say(text, isBad) {
   $('status').className = isBad ? 'bad' : '';
 }
 
-/* Resolves with the answer, or rejects with an Error whose text is for people. */
+/* An answer of the service, or an Error whose text is for people. */
+function accept(answer) {
+  if (!answer.error) return answer;
+  const rest = (answer.messages || []).slice(1).join('\n');
+  throw new Error(answer.error + (rest ? '\n' + rest : ''));
+}
+
+/* Resolves with the answer, or rejects with such an Error. */
 function ask(endpoint, body, signal) {
+  if (D.is_static) return askHere(endpoint, body).then(accept);
   const headers = { 'Content-Type': 'application/json' };
   if ($('token').value) headers.Authorization = 'Bearer ' + $('token').value;
   return fetch('api/1/' + endpoint, { method: 'POST', headers: headers, signal: signal,
@@ -34,11 +43,7 @@ function ask(endpoint, body, signal) {
     .then(function (r) { return r.json(); }, function (e) {
       if (e.name === 'AbortError') throw e;
       throw new Error('The service does not answer.');
-    }).then(function (answer) {
-      if (!answer.error) return answer;
-      const rest = (answer.messages || []).slice(1).join('\n');
-      throw new Error(answer.error + (rest ? '\n' + rest : ''));
-    });
+    }).then(accept);
 }
 
 /* ---- cards ---- */

@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tact/arch.h>
+
 #include "common/cli.h"
 #include "common/output.h"
 #include "serve.h"
@@ -33,8 +35,9 @@ enum {
 struct service {
 	const struct server *server;
 	struct http_config config;
-	struct pool *pool;
+	struct pool *pool, *measuring;
 	struct http *http;
+	struct tact_cpu cpu; /* of this machine */
 	int listener, signals;
 	char address[80], token[SERVE_TOKEN_MOST + 1];
 };
@@ -260,12 +263,21 @@ static void accept_all(struct service *v)
 	}
 }
 
+static void mend(struct service *v)
+{
+	pool_mend(v->pool);
+	if (v->measuring)
+		pool_mend(v->measuring);
+}
+
 /* Returns the signal that ends it. */
 static int loop(struct service *v)
 {
-	struct pollfd fds[] = {{.fd = v->listener, .events = POLLIN},
-			       {.fd = v->signals, .events = POLLIN},
-			       {.fd = pool_wake_fd(v->pool), .events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = v->listener, .events = POLLIN},
+		{.fd = v->signals, .events = POLLIN},
+		{.fd = pool_wake_fd(v->pool), .events = POLLIN},
+		{.fd = v->measuring ? pool_wake_fd(v->measuring) : -1, .events = POLLIN}};
 	int64_t swept = now_ms();
 	struct signalfd_siginfo info;
 
@@ -277,11 +289,11 @@ static int loop(struct service *v)
 		if (fds[0].revents)
 			accept_all(v);
 		if (now_ms() - swept >= SWEEP_MS) {
-			pool_mend(v->pool);
+			mend(v);
 			http_sweep(v->http, false);
 			swept = now_ms();
-		} else if (fds[2].revents) {
-			pool_mend(v->pool);
+		} else if (fds[2].revents || fds[3].revents) {
+			mend(v);
 		}
 	}
 }
@@ -307,7 +319,7 @@ static void drain(struct service *v, bool keeps_listening)
 		v->listener = -1;
 	}
 	while (http_count(v->http) && now_ms() < until) {
-		pool_mend(v->pool);
+		mend(v);
 		http_sweep(v->http, true);
 		nanosleep(&nap, NULL);
 	}
@@ -319,30 +331,55 @@ static void announce(const struct service *v)
 		cli_message("serving at http://%s:%u/", v->address, v->config.port);
 }
 
+/* Returns an exit code, with the message given. */
+static int start(struct service *v)
+{
+	int status = pool_start(&v->pool, v->server, false);
+
+	if (!status && v->server->measures)
+		status = pool_start(&v->measuring, v->server, true);
+	v->config.pool = v->pool;
+	v->config.measuring = v->measuring;
+	if (!status)
+		status = http_start(&v->http, &v->config);
+	return status;
+}
+
+static void stop(struct service *v)
+{
+	http_stop(v->http);
+	pool_stop(v->measuring);
+	pool_stop(v->pool);
+	v->http = NULL;
+	v->measuring = v->pool = NULL;
+}
+
 /* Returns an exit code, or -1 to go on. */
 static int serve_once(struct service *v)
 {
-	int status = pool_start(&v->pool, v->server), number;
+	int status = start(v), number = SIGTERM;
 
-	if (status)
-		return status;
-	v->config.pool = v->pool;
-	status = http_start(&v->http, &v->config);
-	if (status) {
-		pool_stop(v->pool);
-		return status;
+	if (!status) {
+		announce(v);
+		number = loop(v);
+		if (!v->server->is_quiet)
+			cli_message(number == SIGHUP ? "beginning anew" : "ending");
+		drain(v, number == SIGHUP);
 	}
-	announce(v);
-	number = loop(v);
-	if (!v->server->is_quiet)
-		cli_message(number == SIGHUP ? "beginning anew" : "ending");
-	drain(v, number == SIGHUP);
-	http_stop(v->http);
-	pool_stop(v->pool);
+	stop(v);
 	if (number != SIGHUP)
-		return CLI_GOOD;
+		return status;
 	begin_anew(v);
 	return -1;
+}
+
+static void find_cpu(struct service *v)
+{
+	v->cpu = (struct tact_cpu)TACT_CPU_INIT;
+	tact_cpu_find("native", &v->cpu);
+	v->config.cpu = v->cpu.arch	  ? tact_arch_name(v->cpu.arch)
+			: v->cpu.brand[0] ? v->cpu.brand
+					  : "this machine";
 }
 
 int serve_run(const struct server *s)
@@ -351,6 +388,7 @@ int serve_run(const struct server *s)
 	int status = CLI_GOOD;
 
 	v.config = (struct http_config){.server = s, .token = v.token};
+	find_cpu(&v);
 	if (s->token_file)
 		status = serve_token_load(s->token_file, v.token);
 	if (!status)
