@@ -407,8 +407,9 @@ check-cross:
 check-web: deps-installed
 	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
+		axe=$$(sh tests/web/get_axe.sh $(BUILD)/npm) || axe=; \
 		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"} && \
-		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
+		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${axe:+--axe "$$axe"} $${why:+--skip "$$why"}
 
 # Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
 .PHONY: check-clang asan tsan

@@ -3,12 +3,13 @@
  */
 'use strict';
 /* global askHere */
-/* exported D, root, $, make, fixed, ask, state, showCards, say, plural, onShow */
+/* exported NAMES, D, root, $, make, fixed, ask, state, showCards, say, plural, onShow */
 const D = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;
 const $ = function (id) { return document.getElementById(id); };
 /* What is shown: results by CPU, the chosen one, and its details by kind. */
-const state = { request: null, results: [], at: 0, tab: 'insns', details: {}, controller: null };
+const state = { request: null, results: [], at: 0, tab: 'insns', details: {}, controller: null,
+  names: new Map(), from: 'first' };
 const onShow = [];
 
 function make(parent, tag, text, className) {
@@ -72,7 +73,9 @@ function showCard(r, i) {
   const card = make($('cards'), 'button', undefined, 'card');
   card.type = 'button';
   card.setAttribute('aria-pressed', i === state.at);
-  make(card, 'div', r.arch, 'cpu');
+  const title = make(card, 'div', undefined, 'title');
+  make(title, 'span', r.arch, 'cpu');
+  make(title, 'span', state.names.get(r.arch) || '', 'name');
   if (r.status !== 'ok') {
     make(card, 'div', r.error || r.status, 'limits');
     return card;
@@ -120,10 +123,14 @@ function isDark() {
   const set = root.dataset.theme;
   return set ? set === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
-function setTheme() { $('theme').textContent = isDark() ? 'Light' : 'Dark'; }
+function setTheme() {
+  $('theme').textContent = isDark() ? 'Light' : 'Dark';
+  root.classList.toggle('dark', isDark());
+}
 $('theme').addEventListener('click', function () {
   root.dataset.theme = isDark() ? 'light' : 'dark';
   setTheme();
 });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', setTheme);
 setTheme();
 $('tokenbox').hidden = !D.needs_token;

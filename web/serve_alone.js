@@ -2,7 +2,7 @@
  * The page without a server: the library is in the page, compiled to WebAssembly.
  */
 'use strict';
-/* global D, Tact */
+/* global D, Tact, DecompressionStream */
 /* exported askHere */
 let library = null;
 
