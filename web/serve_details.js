@@ -185,6 +185,8 @@ TABS.forEach(function (t, i) {
   });
 });
 onShow.push(show);
-state.select = function (name) { select(SHOW[name] ? name : 'insns'); };
+state.select = function (name) {
+  select(TABS.some(function (t) { return t[0] === name; }) ? name : 'insns');
+};
 select('insns');
 }());

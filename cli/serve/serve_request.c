@@ -257,12 +257,21 @@ static bool add_archs(struct serve_job *job, const json_t *value, const struct s
 
 /* ---- code ---- */
 
-static bool add_digits(struct serve_job *job, const json_t *value)
+static bool add_digits(struct serve_job *job, const json_t *value,
+		       const struct serve_limits *limits)
 {
+	enum { LONGEST = 2 * 15 }; /* digits of an instruction */
 	const char *text = json_string_value(value);
+	size_t n = 0;
 
 	if (!text || strspn(text, "0123456789abcdefABCDEFxX \t\r\n") != strlen(text))
 		return wrong(job, 400, "\"hex\" has to be hex digits, or a list of such strings");
+	for (const char *p = text; *p; p++)
+		n += isxdigit((unsigned char)*p) != 0;
+	/* No need to decode that. */
+	if (n > (size_t)LONGEST * limits->instructions)
+		return wrong(job, 413, "more than %u instructions (--max-instructions)",
+			     limits->instructions);
 	return add_word(job, "--hex", text);
 }
 
@@ -272,11 +281,11 @@ static bool add_hex(struct serve_job *job, const json_t *value, const struct ser
 	size_t i;
 
 	if (!json_is_array(value))
-		return add_digits(job, value);
+		return add_digits(job, value, limits);
 	if (json_array_size(value) > limits->blocks)
 		return wrong(job, 413, "%zu blocks; at most %u (--max-blocks)",
 			     json_array_size(value), limits->blocks);
-	json_array_foreach(value, i, item) if (!add_digits(job, item)) return false;
+	json_array_foreach(value, i, item) if (!add_digits(job, item, limits)) return false;
 	return i > 0 || wrong(job, 400, "\"hex\" is an empty list");
 }
 
@@ -350,7 +359,7 @@ static bool add_code(struct serve_job *job, const json_t *root, const struct ser
 }
 
 /* The instruction of insn: its words follow --, so that none is an option. */
-static bool add_insn(struct serve_job *job, const json_t *root)
+static bool add_insn(struct serve_job *job, const json_t *root, const struct serve_limits *limits)
 {
 	const json_t *hex = json_object_get(root, "hex"), *name = json_object_get(root, "name");
 	const json_t *text = json_object_get(root, "text");
@@ -360,7 +369,7 @@ static bool add_insn(struct serve_job *job, const json_t *root)
 			     "a request has exactly one of \"name\", \"text\" (an "
 			     "instruction) and \"hex\"");
 	if (hex)
-		return !json_is_array(hex) ? add_digits(job, hex)
+		return !json_is_array(hex) ? add_digits(job, hex, limits)
 					   : wrong(job, 400, "\"hex\" has to be hex digits");
 	name = name ? name : text;
 	if (!json_is_string(name) || !is_plain(json_string_value(name), true, 1000))
@@ -443,13 +452,33 @@ static bool read_root(struct serve_job *job, enum serve_endpoint endpoint, json_
 		return wrong(job, 400, "\"graph\" has to be true or false");
 	job->has_graph = json_is_true(graph);
 	if (endpoint == SERVE_INSN)
-		return add_insn(job, root);
+		return add_insn(job, root, limits);
 	return 1u << endpoint & SOURCE ? add_code(job, root, limits) : true;
+}
+
+/* Counts the values of a text of JSON, more or less, up to `most`.  Small values take a hundred times
+ * as much memory as text: "[{},{},{}".
+ */
+static size_t count_values(const char *body, size_t size, size_t most)
+{
+	bool is_string = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < size && n < most; i++) {
+		if (is_string && body[i] == '\\')
+			i++;
+		else if (body[i] == '"')
+			is_string = !is_string;
+		else if (!is_string)
+			n += body[i] == ',' || body[i] == '[' || body[i] == '{';
+	}
+	return n;
 }
 
 bool serve_read(struct serve_job *job, enum serve_endpoint endpoint, const char *body, size_t size,
 		const struct serve_limits *limits)
 {
+	const size_t most = 256 + (size_t)limits->blocks + limits->archs;
 	json_error_t error;
 	json_t *root;
 	bool is_good;
@@ -458,6 +487,11 @@ bool serve_read(struct serve_job *job, enum serve_endpoint endpoint, const char 
 		body = "{}";
 		size = 2;
 	}
+	/* Nothing that is asked for needs more. */
+	if (count_values(body, size, most) == most)
+		return wrong(job, 413,
+			     "the request has more values than --max-blocks and "
+			     "--max-archs allow");
 	root = json_loadb(body, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!root)
 		return wrong(job, 400, "the request is not JSON: line %d, column %d: %.120s",

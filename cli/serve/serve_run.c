@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -32,6 +33,9 @@ enum {
 	GRACE_MS = 60000 /* most time to end */
 };
 
+/* LISTEN_FDNAMES of a socket that this program has opened, and hands over to itself. */
+#define OWN_SOCKET "tact-serve-itself"
+
 struct service {
 	const struct server *server;
 	struct http_config config;
@@ -39,6 +43,7 @@ struct service {
 	struct http *http;
 	struct tact_cpu cpu; /* of this machine */
 	int listener, signals;
+	bool is_shared; /* the listener: who handed it over has it, too */
 	char address[80], token[SERVE_TOKEN_MOST + 1];
 };
 
@@ -124,6 +129,7 @@ static int listen_at(struct service *v, const char *name, const char *port)
 static bool take_over(struct service *v)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	const char *name = getenv("LISTEN_FDNAMES");
 	int is_listening = 0;
 	socklen_t size = sizeof(is_listening);
 
@@ -131,9 +137,11 @@ static bool take_over(struct service *v)
 		return false;
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) || !is_listening)
 		return false;
 	v->listener = LISTEN_FD;
+	v->is_shared = !name || strcmp(name, OWN_SOCKET) != 0;
 	fcntl(LISTEN_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(LISTEN_FD, F_SETFL, fcntl(LISTEN_FD, F_GETFL) | O_NONBLOCK);
 	return true;
@@ -226,6 +234,8 @@ static void begin_anew(const struct service *v)
 	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
 	setenv("LISTEN_PID", pid, 1);
 	setenv("LISTEN_FDS", "1", 1);
+	if (!v->is_shared)
+		setenv("LISTEN_FDNAMES", OWN_SOCKET, 1);
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, &before);
 	if ((v->listener == LISTEN_FD ? !fcntl(LISTEN_FD, F_SETFD, 0)
@@ -236,6 +246,7 @@ static void begin_anew(const struct service *v)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	free(argv);
 }
 
@@ -302,7 +313,24 @@ static bool has_pending(int listener)
 {
 	struct pollfd fd = {.fd = listener, .events = POLLIN};
 
-	return poll(&fd, 1, 0) > 0;
+	return poll(&fd, 1, DRAIN_MS) > 0;
+}
+
+/* From now on nobody new connects: whoever did so between our last look and close would be cut off.
+ * The filter sees segments from the TCP header on; one with SYN is dropped, and sent again later.
+ */
+static void shut_door(int listener)
+{
+	enum { FLAGS = 13, SYN = 2 }; /* RFC 9293, 3.1 */
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SYN, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, ~0u),
+	};
+	const struct sock_fprog program = {.len = CLI_ARRAY_SIZE(code), .filter = code};
+
+	setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
 /* Answers everybody who has connected, and stops listening unless somebody else will. */
@@ -313,6 +341,9 @@ static void drain(struct service *v, bool keeps_listening)
 
 	http_drain(v->http);
 	if (!keeps_listening) {
+		/* Of a socket that others hold, they answer who comes next. */
+		if (!v->is_shared)
+			shut_door(v->listener);
 		while (has_pending(v->listener) && now_ms() < until)
 			accept_all(v);
 		close(v->listener);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Tests `tact serve`: what it answers, whom it answers, and what hostile clients can do to it.
 
-usage: check_serve.py [--tact PATH] [--slow] [NAME...]
+usage: check_serve.py [--tact PATH] [--slow] [--malformed N] [NAME...]
 
 NAME: only tests whose name contains it.  --slow: the build is instrumented, so nothing is timed or weighed.
+--malformed: how many requests that are malformed.
 Servers listen on this machine only, on ports that are free.  The last line of the output is
 "N passed, M failed, K skipped".
 """
@@ -512,6 +513,7 @@ def limits_have_answers(s):
         same((r.status, 'max-body' in json.loads(r.read())['error']), (413, True))
         for body, word in (({'hex': ['90'] * 4}, 'max-blocks'), ({'text': '90\n90\n90\n90\n'}, 'more than 3 blocks'),
                            ({'hex': '90' * 21}, 'more than 20 instructions'),
+                           ({'hex': '90' * 301}, 'max-instructions'),
                            ({'hex': '90', 'archs': ['SKL', 'HSW', 'ICL']}, 'max-archs'),
                            ({'hex': '90', 'archs': 'SKL,HSW,ICL'}, 'max-archs')):
             status, answer = t.ask('predict', dict({'archs': 'SKL'}, **body))
@@ -681,7 +683,7 @@ def mutate(rng, data):
 @test
 def malformed_requests_do_no_harm(s):
     rng = random.Random(1)
-    n = 500 if args.slow else 2000
+    n = args.malformed or (500 if args.slow else 2000)
     try:
         elf = base64.b64encode(make_elf()).decode()
     except Skip:
@@ -690,14 +692,15 @@ def malformed_requests_do_no_harm(s):
               ('simulate', {'hex': HEX, 'archs': 'SKL', 'timeline': True, 'iterations': 2}),
               ('timeline', {'hex': HEX, 'archs': 'SKL'}), ('mca', {'hex': HEX, 'archs': 'SKL'}),
               ('insn', {'name': 'popcnt', 'archs': 'SKL'}), ('code', {'text': LOOP, 'archs': 'SKL'}),
-              ('archs', {'archs': 'SKL'}), ('predict', {'file': elf, 'archs': 'SKL'})]
+              ('archs', {'archs': 'SKL'}), ('predict', {'file': elf, 'archs': 'SKL'}),
+              ('models', {'hex': HEX, 'archs': 'SKL', 'models': 'facile,sim,mca'})]
     statuses = {}
     lock = threading.Lock()
 
     def one(i):
         endpoint, body = bodies[i % len(bodies)]
         data = json.dumps(body).encode()
-        if i % 9 == 8 and elf:  # the file itself, not its wrapping
+        if 'file' in body and elf:  # the file itself, not its wrapping
             whole = mutate(random.Random(i), base64.b64decode(elf))
             data = json.dumps({'file': base64.b64encode(whole).decode(), 'archs': 'SKL'}).encode()
         else:
@@ -723,6 +726,23 @@ def malformed_requests_do_no_harm(s):
         same(t.ask('health')[1]['workers_replaced'], 0, 'a worker crashed: ' + t.said()[-2000:])
         print('    statuses of malformed requests: %s' % dict(sorted(statuses.items())))
         assert not set(statuses) - {200, 400, 413, 422}, statuses
+
+
+@test
+def values_without_end_take_no_memory(s):
+    with Server('-j', '1') as t:
+        t.ask('predict', {'hex': HEX, 'archs': 'all'})
+        before = own_memory(t.processes())
+        n = 7 << 20
+        for body in ('{"hex":[' + '{},' * (n // 3) + '{}]}', '{"hex":[' + '"",' * (n // 3) + '""]}', '[' * n, '{"a":' * (n // 5),
+                     '{' + ','.join('"%x":1' % i for i in range(500000)) + '}', '{"hex":[' + '1,' * (n // 2) + '1]}'):
+            status, answer = t.ask('predict', body)
+            same((status, 'values' in answer['error']), (413, True), answer)
+        same(t.ask('predict', '{"text":"' + '[,{\\"' * 1000 + '"}')[0], 422)  # of a string, they are no values
+        after = own_memory(t.processes())
+        print('    %d KB before, %d KB after' % (before, after))
+        assert args.slow or after < before + 60000, (before, after)
+        same(t.ask('health')[1]['workers_replaced'], 0)
 
 
 @test
@@ -944,6 +964,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--tact', default=os.path.join(ROOT, 'build/tact'))
     parser.add_argument('--slow', action='store_true')
+    parser.add_argument('--malformed', type=int)
     parser.add_argument('names', nargs='*')
     args = parser.parse_args()
     args.tact = os.path.abspath(args.tact)

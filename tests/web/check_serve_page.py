@@ -132,6 +132,7 @@ class Browser:
         self.send('Input.insertText', text=text)
 
     def size(self, width, height, dark=False):
+        self.send('Emulation.setScrollbarsHidden', hidden=True)
         self.send('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.send('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme',
                                                            'value': 'dark' if dark else 'light'}])
@@ -349,6 +350,8 @@ def hostile_text_stays_text(p):
     evil = '<img src=x onerror=document.title="evil"></script><script>document.title="evil"</script>'
     p.open(code=evil, cpus=evil, tab=evil, mode=evil)
     p.b.wait('$("status").className === "bad"')
+    p.open(code=LOOP, cpus='SKL', tab='constructor')
+    same(p.b.js('state.tab'), 'insns')
     p.open(code='"a<img src=x onerror=document.title=1>":\nnop\njmp "a<img src=x onerror=document.title=1>"\n', cpus='SKL')
     same('evil' in p.b.js('document.title'), False)
     same(p.b.js('document.querySelectorAll("img[src=x], script[src]").length'), 0)
