@@ -528,6 +528,7 @@ install: deps
 	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
 	install -d $(DEST_LIB)/tact
 	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
+	$(if $(wildcard $(BUILD)/tact_page.html),install -m 644 $(BUILD)/tact_page.html $(DEST_LIB)/tact)
 	install -m 644 $(HEADERS) include/tact/tact.hpp $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST_LIB)/pkgconfig/tact.pc
@@ -545,7 +546,7 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so
+	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so $(DEST_LIB)/tact/tact_page.html
 	rm -f $(COMPLETION)
 	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
 

@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|cross|web|ci
+# usage: setup.sh [--install] build|check|cross|web|wasm|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -105,6 +105,12 @@ for_web() {
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
 }
 
+# The page without a server; sources come from deb-src (wasm/get_sources.sh).
+for_wasm() {
+	program emcc emscripten 'compiles the library for pages'
+	need 'test -e /usr/share/nodejs/acorn || test -e /usr/lib/nodejs/acorn' node-acorn 'makes its script small'
+}
+
 for_cross() {
 	program python3 python3 'drives the tests'
 	program qemu-aarch64 qemu-user 'runs what is compiled for AArch64'
@@ -127,9 +133,10 @@ build) for_build ;;
 check) for_build && for_check ;;
 cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
+wasm) for_build && for_wasm ;;
 ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, cross, web and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cross, web, wasm and ci" >&2
 	exit 2
 	;;
 esac
