@@ -40,8 +40,13 @@ function withBytes(lib, body) {
 function askHere(endpoint, body) {
   library = library || loadLibrary();
   return library.then(function (lib) {
-    const text = callLibrary(lib, 'page_respond', [endpoint, JSON.stringify(withBytes(lib, body))]);
-    return JSON.parse(text);
+    const request = JSON.stringify(withBytes(lib, body));
+    try {
+      return JSON.parse(callLibrary(lib, 'page_respond', [endpoint, request]));
+    } catch (e) {
+      library = null; /* the next request gets a new one */
+      throw new Error('The library ended: there may be too little memory for this code.');
+    }
   }, function () {
     throw new Error('This browser cannot load the library (it takes WebAssembly and ' +
       'DecompressionStream, of browsers since 2023).');
