@@ -116,7 +116,10 @@ function addCpu() {
 
 /* ---- files ---- */
 
-function takeRegion(r) {
+function takeRegion(r, button) {
+  Array.from($('regions').children).forEach(function (b) {
+    b.setAttribute('aria-pressed', b === button);
+  });
   code.value = r.hex.replace(/(..)/g, '$1 ').replace(/(.{48})/g, '$1\n').trim();
   state.paint(0);
   evaluate();
@@ -132,11 +135,12 @@ function showRegions(answer) {
     make(button, 'b', (r.is_loop ? 'loop in ' : '') + (r.function || r.name || 'code'));
     make(button, 'span', ' at 0x' + r.address.toString(16) + ', ' +
       plural(r.instructions, 'instruction') + (r.source ? ', ' + r.source : ''), 'sub');
-    button.addEventListener('click', function () { takeRegion(r); });
+    button.addEventListener('click', function () { takeRegion(r, button); });
   });
   root.dataset.regions = answer.results.length;
-  const first = answer.results.find(function (r) { return r.is_loop; }) || answer.results[0];
-  if (first) takeRegion(first);
+  const loop = answer.results.findIndex(function (r) { return r.is_loop; });
+  if (answer.results.length)
+    takeRegion(answer.results[Math.max(0, loop)], box.children[Math.max(0, loop)]);
 }
 
 function readFile(file) {

@@ -36,7 +36,7 @@ function latencyOf(f) {
 
 function rowsOf(f) {
   return [['Uops', f.uops], ['Ports', f.ports], ['Latency', latencyOf(f)],
-    ['Latencies', f.latencies], ['One each', f.throughput_cycles === undefined ||
+    ['Latencies', f.latencies], ['Throughput', f.throughput_cycles === undefined ||
       f.throughput_cycles === null ? '' : f.throughput_cycles.toFixed(2) + ' cycles'],
     ['Fuses with', f.fuses_with], ['Eliminated', f.eliminated ? 'yes' : ''],
     ['Breaks a dependence', f.breaks_dependence ? 'yes' : ''], ['Source', f.source]]

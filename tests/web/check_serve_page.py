@@ -253,6 +253,7 @@ def pointing_at_an_instruction_tells_what_is_known(p):
     p.open(code=LOOP, cpus='SKL')
     p.b.js('document.querySelector("#pane td button").focus()')
     p.b.wait('!$("tip").hidden', 'a tip')
+    p.b.picture('tip')
     text = p.b.js('$("tip").textContent')
     assert 'IMUL' in text and 'Latency3 cycles' in text and '1*p1' in text, text
     same(p.b.js('document.activeElement.getAttribute("aria-describedby")'), 'tip')
@@ -343,6 +344,7 @@ def a_file_is_listed(p):
         p.b.wait('+document.documentElement.dataset.regions === 2', 'two functions')
         p.b.wait('state.results[0].mode === "loop"', 'the loop of f')
         assert 'loop in f' in p.b.js('$("regions").textContent')
+        p.b.picture('regions')
 
 
 @test
@@ -440,6 +442,8 @@ def a_page_without_a_server_has_the_same_numbers(served):
         p.set_code('add %rax, %rbx\n')
         p.b.wait('$("status").className === "bad"')
         assert 'no assembler' in p.b.js('$("status").textContent')
+        p.open(code='90', cpus='cortex-a57')  # takes LLVM, which is not there
+        p.b.wait('$("status").className === "bad"')
         p.open(cpus='SKL')
         for tab, what in (('graph', '+document.documentElement.dataset.graph > 100'),
                           ('time', 'document.querySelectorAll(".uop").length > 10'),
