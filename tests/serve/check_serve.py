@@ -729,7 +729,10 @@ def malformed_requests_do_no_harm(s):
         same(t.ask('predict', {'hex': HEX, 'archs': 'SKL'})[0], 200)
         print('    statuses of malformed requests: %s; the slowest took %.1f s' % (dict(sorted(statuses.items())),
                                                                                     slowest[0][0]))
-        same(t.ask('health')[1]['workers_replaced'], 0, 'a worker ended: %s; %r' % (t.said()[-2000:], slowest))
+        # GNU as takes seconds and much memory for hundreds of brackets in Intel syntax, and its box ends that; on a
+        # machine that others use, the request is over then.
+        same(t.ask('health')[1]['workers_replaced'], statuses.pop(504, 0), 'a worker ended: %s; %r' % (t.said()[-2000:], slowest))
+        assert 'a worker ended' not in t.said(), t.said()[-2000:]
         assert not set(statuses) - {200, 400, 413, 422}, statuses
 
 
