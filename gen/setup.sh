@@ -87,6 +87,7 @@ for_check() {
 	need '/usr/bin/python3 -c "import numpy"' python3-numpy 'tests of the Python package'
 	need '/usr/bin/python3 -c "import ensurepip"' python3-venv 'its installation is tried'
 	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
+	program mandoc mandoc 'says what is wrong with manual pages'
 	header bzlib.h libbz2-dev 'libdw wants it in programs that are linked statically'
 	need 'command -v g++' g++ 'compiles the module for models of LLVM'
 	llvm
