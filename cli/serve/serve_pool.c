@@ -39,6 +39,7 @@ struct pool {
 	struct worker *workers; /* owned */
 	unsigned n, replaced;
 	bool measures;
+	bool has_begun; /* what starts now takes the place of another one */
 	int wake;
 };
 
@@ -134,8 +135,9 @@ static int spawn_worker(struct pool *pool, struct worker *w)
 				    limits, NULL};
 	int fds[2], error;
 
-	snprintf(limits, sizeof(limits), "%u,%u,%u,%u,%u,%u,%u", l->body_kb, l->blocks,
-		 l->instructions, l->iterations, l->archs, l->answer_mb, l->measured);
+	snprintf(limits, sizeof(limits), "%u,%u,%u,%u,%u,%u,%u,%d", l->body_kb, l->blocks,
+		 l->instructions, l->iterations, l->archs, l->answer_mb, l->measured,
+		 !pool->has_begun);
 	w->messages = memfd_create("tact-messages", MFD_CLOEXEC);
 	if (w->messages < 0)
 		return errno;
@@ -214,6 +216,7 @@ int pool_start(struct pool **out, const struct server *s, bool measures)
 	pool->workers = cli_alloc(n * sizeof(*pool->workers));
 	while (!status && pool->n < n)
 		status = start_worker(pool, &pool->workers[pool->n++]);
+	pool->has_begun = true;
 	if (status) {
 		pool_stop(pool);
 		pool = NULL;

@@ -275,7 +275,7 @@ def the_process_that_measures_takes_plans_only(s):
 def measurer_says(plan):
     ours, its = socket.socketpair()
     with ours, tempfile.TemporaryFile() as messages:
-        script = 'exec 3<&%d; exec "$0" serve --measurer 1,1,1,1,1,1,1' % its.fileno()
+        script = 'exec 3<&%d; exec "$0" serve --measurer 1,1,1,1,1,1,1,1' % its.fileno()
         p = subprocess.Popen(['sh', '-c', script, args.tact], pass_fds=[its.fileno()], stderr=messages)
         its.close()
         try:
