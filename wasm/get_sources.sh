@@ -21,12 +21,17 @@ apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
-apt update
+fail() {
+	echo "get_sources.sh: the sources of $1 cannot be had; that takes apt-get and Debian's servers" >&2
+	exit 1
+}
+
+apt update || fail 'Zydis and jansson'
 cd "$dir"
 for package in zydis jansson; do
 	rm -rf "$package"
 	mkdir "$package"
-	apt source --download-only "$package"
+	apt source --download-only "$package" || fail "$package"
 	tar -xf "$package"_*.orig.tar.* -C "$package" --strip-components=1
 done
 touch complete

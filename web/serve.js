@@ -113,6 +113,7 @@ function showCards(results) {
     showCard(r, i).addEventListener('click', function () { choose(i); });
   });
   if (hadAt >= 0 && $('cards').children[hadAt]) $('cards').children[hadAt].focus();
+  $('cards').classList.toggle('many', results.length > 6);
   root.dataset.cards = results.length;
   if (results.length) choose(state.at);
 }
