@@ -23,6 +23,7 @@
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
 # make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
+# make wasm       the library for the page without a server (tact serve --static), by emscripten
 # make symbols    rewrites gen/symbols.txt, the list of what the libraries export, and its Rust declarations
 # make check-package  Debian packages: built twice, compared, installed in a bare Debian (root)
 # make python-wheel  the Python package, with the library in it: build/python/tact-*.whl
@@ -307,6 +308,61 @@ $(BUILD)/tact_llvm_as: lib/llvm/llvm_as.cpp $(SHIM_H)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
+# ---- the page without a server ----
+
+# The library as WebAssembly, for tact serve --static: what predicts, without what reads files, starts
+# programs or measures (wasm/absent.c).  Zydis and jansson are compiled, too: of their sources.
+EMCC ?= $(shell command -v emcc)
+PAGE_BUILD := $(BUILD)/wasm
+PAGE_MODULES := base isa isa/x86 isa/aarch64 isa/riscv64 llvm code input arch block facile sim mca simulate advice \
+	confidence model view
+PAGE_SRC := $(filter-out $(addprefix lib/base/,box.c beside.c process.c),$(foreach m,$(PAGE_MODULES),$(sort $(wildcard lib/$(m)/*.c)))) \
+	$(sort $(wildcard $(patsubst %,cli/%/*.c,predict simulate insn archs common))) \
+	$(addprefix cli/serve/serve_,answer.c routes.c request.c timeline.c code.c models.c) $(sort $(wildcard wasm/*.c))
+PAGE_OBJ := $(PAGE_SRC:%.c=$(PAGE_BUILD)/%.o)
+PAGE_HEADERS := libelf.h gelf.h dwarf.h elfutils libiberty sqlite3.h jansson.h jansson_config.h Zydis Zycore
+PAGE_FLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -Wno-unknown-warning-option -Wno-gnu -Wno-missing-field-initializers $(WERROR) \
+	-O2 -ffunction-sections -fdata-sections -isystem $(PAGE_BUILD)/include
+PAGE_FUNCTIONS := _malloc,_free,_page_respond,_page_listing
+
+.PHONY: wasm
+ifneq ($(EMCC),)
+wasm: $(BUILD)/tact_page.html
+else
+wasm:
+	@echo "left out: $(BUILD)/tact_page.html, with which tact serve --static writes a page; install emscripten, then run make wasm again"
+endif
+
+$(PAGE_BUILD)/sources/complete: wasm/get_sources.sh
+	sh wasm/get_sources.sh $(@D)
+
+# The headers of the system that are not the C library's.
+$(PAGE_BUILD)/include/complete:
+	@mkdir -p $(@D)
+	ln -sfn $(wildcard $(addprefix /usr/include/,$(PAGE_HEADERS))) $(@D)
+	@touch $(@D)/jansson_private_config.h $@
+
+$(PAGE_OBJ): $(PAGE_BUILD)/%.o: %.c $(PAGE_BUILD)/include/complete | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/pages.inc
+	@mkdir -p $(@D)
+	$(EMCC) $(PAGE_FLAGS) -Iinclude -Ilib -Icli -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+
+# Both in one object each: they are others' sources, with others' names of files.
+$(PAGE_BUILD)/others.o: $(PAGE_BUILD)/sources/complete $(PAGE_BUILD)/include/complete
+	$(EMCC) -O2 -ffunction-sections -fdata-sections -DZYDIS_STATIC_BUILD -DHAVE_STDINT_H=1 -isystem $(PAGE_BUILD)/include \
+		-I$(<D)/zydis/include -I$(<D)/zydis/src -I$(<D)/jansson/src -r -o $@ $(<D)/zydis/src/*.c $(<D)/jansson/src/*.c
+
+# What optimizes the script is a package of Debian's node, and not found by others.
+$(PAGE_BUILD)/tact_page.js: $(PAGE_OBJ) $(PAGE_BUILD)/others.o
+	NODE_PATH=/usr/share/nodejs $(EMCC) -O2 -Wl,--gc-sections --no-entry -sMODULARIZE -sEXPORT_NAME=Tact -sENVIRONMENT=web,node \
+		-sEXPORTED_FUNCTIONS=$(PAGE_FUNCTIONS) -sEXPORTED_RUNTIME_METHODS=ccall,UTF8ToString -sALLOW_MEMORY_GROWTH \
+		-sFORCE_FILESYSTEM -sTOTAL_STACK=4194304 -o $@ $^
+
+$(BUILD)/tact_page.html: $(PAGE_BUILD)/tact_page.js wasm/pack.sh
+	sh wasm/pack.sh $< $(<:.js=.wasm) > $@.new
+	mv $@.new $@
+
+-include $(PAGE_OBJ:.o=.d)
+
 .PHONY: demo
 demo: deps-installed
 	@$(MAKE) --no-print-directory build
@@ -455,8 +511,9 @@ check-valgrind:
 check-web: deps-installed
 	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
+		axe=$$(sh tests/web/get_axe.sh $(BUILD)/npm) || axe=; \
 		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"} && \
-		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
+		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${axe:+--axe "$$axe"} $${why:+--skip "$$why"}
 
 # Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
 .PHONY: check-clang asan tsan
@@ -576,6 +633,7 @@ install: deps
 	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
 	install -d $(DEST_LIB)/tact
 	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
+	$(if $(wildcard $(BUILD)/tact_page.html),install -m 644 $(BUILD)/tact_page.html $(DEST_LIB)/tact)
 	install -m 644 $(HEADERS) include/tact/tact.hpp $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST_LIB)/pkgconfig/tact.pc
@@ -593,7 +651,7 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so $(DEST_LIB)/tact/tact_llvm_as
+	rm -f $(addprefix $(DEST_LIB)/tact/,tact_trace.so tact_llvm.so tact_llvm_as tact_page.html)
 	rm -f $(COMPLETION)
 	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
 
@@ -610,7 +668,7 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) $(wildcard wasm/*.c) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/fuzz/select.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
@@ -620,7 +678,7 @@ format:
 format-check:
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
+SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh wasm/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
 
 .PHONY: clean
 clean:

@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|cross|web|valgrind|ci
+# usage: setup.sh [--install] build|check|cross|web|wasm|valgrind|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -112,6 +112,12 @@ for_valgrind() {
 	need 'ls /usr/lib/debug/.build-id' libc6-dbg 'without it, valgrind does not start'
 }
 
+# The page without a server; sources come from deb-src (wasm/get_sources.sh).
+for_wasm() {
+	program emcc emscripten 'compiles the library for pages'
+	need 'test -e /usr/share/nodejs/acorn || test -e /usr/lib/nodejs/acorn' node-acorn 'makes its script small'
+}
+
 for_cross() {
 	program python3 python3 'drives the tests'
 	program qemu-aarch64 qemu-user 'runs what is compiled for AArch64'
@@ -135,10 +141,11 @@ build) for_build ;;
 check) for_build && for_check ;;
 cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
+wasm) for_build && for_wasm ;;
 valgrind) for_build && for_check && for_valgrind ;;
 ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, cross, web, valgrind and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cross, web, wasm, valgrind and ci" >&2
 	exit 2
 	;;
 esac

@@ -269,6 +269,8 @@ static void write_page(const struct http *http, struct text *out)
 	json_printf_string(&json, "version", "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 			   TACT_VERSION_PATCH);
 	json_put_bool(&json, "needs_token", *http->config.token);
+	if (http->config.measuring)
+		json_put_string(&json, "measures", http->config.cpu);
 	json_end_line(&json);
 	page_write(&page_serve, &data, out);
 	text_free(&data);
@@ -333,7 +335,11 @@ static enum MHD_Result compute(struct http *http, struct MHD_Connection *mhd, st
 		local_answer(http, r->endpoint, &text);
 		return answer(http, mhd, r, url, 200, cli_string(&text), text.size);
 	}
-	pool_ask(http->config.pool, r->endpoint, r->body.data, r->body.size, &a);
+	if (r->endpoint == SERVE_MEASURE)
+		pool_measure(http->config.pool, http->config.measuring, r->body.data, r->body.size,
+			     &a);
+	else
+		pool_ask(http->config.pool, r->endpoint, r->body.data, r->body.size, &a);
 	if (!hold_answer(http, r, a.size)) {
 		free(a.body);
 		return refuse(http, mhd, r, url, 503,

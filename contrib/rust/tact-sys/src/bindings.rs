@@ -1727,6 +1727,7 @@ pub struct tact_input_options {
     pub compiler: *const *const c_char,
     pub path: c_int,
     pub is_whole: bool,
+    pub is_marked: bool,
 }
 
 #[repr(C)]
@@ -2576,6 +2577,7 @@ extern "C" {
     pub fn tact_measure_loop(isa: *const tact_isa, to: *mut u8, code: *const u8, size: usize) -> usize;
     pub fn tact_store_open(out: *mut *mut tact_store, path: *const c_char, flags: c_uint, diag: *mut tact_diag) -> c_int;
     pub fn tact_store_close(store: *mut tact_store);
+    pub fn tact_store_sync(store: *mut tact_store, diag: *mut tact_diag) -> c_int;
     pub fn tact_store_is_store(path: *const c_char) -> bool;
     pub fn tact_store_put_measurement(store: *mut tact_store, code: *const u8, size: usize, m: *const tact_measurement, diag: *mut tact_diag) -> c_int;
     pub fn tact_store_has_measurement(store: *mut tact_store, code: *const u8, size: usize, mode: tact_mode, init: tact_init, diag: *mut tact_diag) -> c_int;

@@ -108,7 +108,7 @@ structs! {
     tact_check: size state is_vital name title found effect fix;
     tact_excerpt: size column length line;
     tact_input_options: size kind syntax function addr_begin addr_end r#loop isa is_mangled
-        all_functions skip_unknown excerpt compiler path is_whole;
+        all_functions skip_unknown excerpt compiler path is_whole is_marked;
     tact_given_latency: begin end cycles;
     tact_given_setting: at setting;
     tact_region: size isa code code_size address line name function source text text_size
@@ -309,31 +309,31 @@ functions! {
     tact_harness_create tact_harness_destroy tact_harness_rung tact_harness_refusal tact_measure
     tact_measure_at tact_rounds_create tact_rounds_destroy tact_rounds_add tact_rounds_set_least
     tact_rounds_is_confirmed tact_rounds_result tact_measure_check tact_measure_loop
-    tact_store_open tact_store_close tact_store_is_store tact_store_put_measurement
-    tact_store_has_measurement tact_store_get_measurement tact_store_begin tact_store_end
-    tact_store_put_block tact_store_put_source tact_store_add_source tact_store_put_category
-    tact_store_put_machine tact_store_put_import tact_store_put_prediction
-    tact_store_iter_create tact_store_iter_next tact_store_iter_skipped tact_store_iter_destroy
-    tact_store_blocks_create tact_store_blocks_next tact_store_blocks_skipped
-    tact_store_blocks_destroy tact_store_get_block tact_store_predictions_create
-    tact_store_predictions_next tact_store_predictions_skipped tact_store_predictions_destroy
-    tact_store_merge tact_store_count tact_collect_create tact_collect_destroy
-    tact_collect_trace tact_collect_file tact_collect_finish tact_collect_store
-    tact_collect_get_summary tact_confidence_find tact_host_probe tact_host_cores
-    tact_host_emulator tact_check_state_name tact_check_run tact_remarks_create
-    tact_remarks_destroy tact_remarks_clear tact_remarks_add tact_remarks_append
-    tact_remarks_count tact_remarks_name tact_remarks_text tact_input_open
-    tact_input_open_memory tact_input_next tact_input_line tact_input_source
-    tact_input_description tact_input_get_kind tact_input_close tact_mca_get_info
-    tact_mca_params_create tact_mca_params_copy tact_mca_params_destroy tact_mca_params_arch
-    tact_mca_get tact_mca_set tact_mca_default tact_mca_params_memory tact_mca_params_set_memory
-    tact_mca_params_load tact_mca_params_save tact_mca_create tact_mca_destroy tact_mca_estimate
-    tact_mca_code_create tact_mca_code_destroy tact_mca_code_length tact_mca_code_form
-    tact_mca_run tact_mix_method_name tact_mix_rung_name tact_mix_rung_error
-    tact_mix_rule_create tact_mix_rule_load tact_mix_rule_load_memory tact_mix_rule_save
-    tact_mix_rule_destroy tact_mix_rule_print tact_mix_open tact_mix_close tact_mix_get_summary
-    tact_mix_get_summary_all tact_mix_get_missing tact_mix_get_assumed tact_mix_block_count
-    tact_mix_get_block tact_mix_taxonomy_load tact_mix_taxonomy_load_memory
+    tact_store_open tact_store_close tact_store_sync tact_store_is_store
+    tact_store_put_measurement tact_store_has_measurement tact_store_get_measurement
+    tact_store_begin tact_store_end tact_store_put_block tact_store_put_source
+    tact_store_add_source tact_store_put_category tact_store_put_machine tact_store_put_import
+    tact_store_put_prediction tact_store_iter_create tact_store_iter_next
+    tact_store_iter_skipped tact_store_iter_destroy tact_store_blocks_create
+    tact_store_blocks_next tact_store_blocks_skipped tact_store_blocks_destroy
+    tact_store_get_block tact_store_predictions_create tact_store_predictions_next
+    tact_store_predictions_skipped tact_store_predictions_destroy tact_store_merge
+    tact_store_count tact_collect_create tact_collect_destroy tact_collect_trace
+    tact_collect_file tact_collect_finish tact_collect_store tact_collect_get_summary
+    tact_confidence_find tact_host_probe tact_host_cores tact_host_emulator
+    tact_check_state_name tact_check_run tact_remarks_create tact_remarks_destroy
+    tact_remarks_clear tact_remarks_add tact_remarks_append tact_remarks_count tact_remarks_name
+    tact_remarks_text tact_input_open tact_input_open_memory tact_input_next tact_input_line
+    tact_input_source tact_input_description tact_input_get_kind tact_input_close
+    tact_mca_get_info tact_mca_params_create tact_mca_params_copy tact_mca_params_destroy
+    tact_mca_params_arch tact_mca_get tact_mca_set tact_mca_default tact_mca_params_memory
+    tact_mca_params_set_memory tact_mca_params_load tact_mca_params_save tact_mca_create
+    tact_mca_destroy tact_mca_estimate tact_mca_code_create tact_mca_code_destroy
+    tact_mca_code_length tact_mca_code_form tact_mca_run tact_mix_method_name tact_mix_rung_name
+    tact_mix_rung_error tact_mix_rule_create tact_mix_rule_load tact_mix_rule_load_memory
+    tact_mix_rule_save tact_mix_rule_destroy tact_mix_rule_print tact_mix_open tact_mix_close
+    tact_mix_get_summary tact_mix_get_summary_all tact_mix_get_missing tact_mix_get_assumed
+    tact_mix_block_count tact_mix_get_block tact_mix_taxonomy_load tact_mix_taxonomy_load_memory
     tact_mix_taxonomy_destroy tact_mix_key_name tact_mix_pivot_create tact_mix_pivot_create_all
     tact_mix_pivot_destroy tact_mix_pivot_count tact_mix_pivot_get_row tact_mix_pivot_get_keys
     tact_mix_pivot_get_figures tact_mix_compare tact_mix_diff_create tact_mix_diff_destroy
