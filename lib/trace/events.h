@@ -90,7 +90,7 @@ struct trace_events {
 	 * far that a short file takes all memory.
 	 */
 	uint64_t n_definitions, numbers_bytes; /* what the streams' tables of numbers take */
-	struct trace_module **modules; /* owned, as are its members: by number - 1 */
+	struct trace_module **modules;	       /* owned, as are its members: by number - 1 */
 	size_t n_modules, modules_capacity;
 	uint32_t n_threads, n_programs, n_native;
 	uint32_t pids[TRACE_MAX_PROCESSES]; /* of the first processes */
