@@ -58,12 +58,28 @@ void cli_warn_of_emulator(void)
 			    emulator);
 }
 
+/* A name may have a line end, and the rest of it look like another message. */
+static void add_path(struct text *out, const char *path)
+{
+	for (; *path; path++) {
+		const size_t n = strcspn(path, "\n\r\t");
+
+		text_add_bytes(out, path, n);
+		path += n;
+		if (!*path)
+			break;
+		text_printf(out, "\\x%02x", (unsigned char)*path);
+	}
+}
+
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text)
 {
+	text_add(out, "tact: ");
+	add_path(out, path);
 	if (line)
-		text_printf(out, "tact: %s:%llu: %s\n", path, (unsigned long long)line, text);
+		text_printf(out, ":%llu: %s\n", (unsigned long long)line, text);
 	else
-		text_printf(out, "tact: %s: %s\n", path, text);
+		text_printf(out, ": %s\n", text);
 }
 
 int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code)

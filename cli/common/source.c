@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
+#include "base/file.h"
 #include "cli.h"
 #include "output.h"
 
@@ -354,6 +356,14 @@ static int open_item(struct source *source, const struct source_item *item,
 	if (!o->is_raw && tact_store_is_store(item->value))
 		return open_store(source, item->value, diag);
 	if (!o->is_raw && is_source(item) && !access(item->value, R_OK)) {
+		/* clang even takes the last part of a path so. */
+		if (*file_base_name(item->value) == '@' || *item->value == '-') {
+			tact_fail(diag, TACT_E_INVAL,
+				  "compilers take a name that begins with %c for options; give the "
+				  "file another name",
+				  *item->value == '-' ? '-' : '@');
+			return -TACT_E_INVAL;
+		}
 		compiling_init(&compiling, o, item->value);
 		opt.compiler = compiling.words;
 	}

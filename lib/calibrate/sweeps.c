@@ -110,7 +110,9 @@ static long interruptions(void)
 static double time_kernel(struct sweep_point *p)
 {
 	const uint64_t from = p->places ? p->place++ % p->places * p->step : 0;
-	char *a = p->next ? p->next : p->a.p + from,
+	char *a = p->next ? p->next
+		  : from  ? p->a.p + from
+			  : p->a.p,
 	     *b = p->moves_b && from ? p->b.p + from : p->b.p, *end = a;
 	const uint64_t begin = native_clock();
 	double ticks;

@@ -58,9 +58,7 @@ static int distrust(sqlite3 *db)
 
 	for (size_t i = 0; i < ARRAY_SIZE(settings) && code == SQLITE_OK; i++)
 		code = sqlite3_db_config(db, settings[i].what, settings[i].value, (int *)NULL);
-	/* Pages that refer to each other in a circle are found before they are followed. */
-	return code == SQLITE_OK ? sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL)
-				 : code;
+	return code;
 }
 
 /* Checks that the database is ours, or an empty one that may become ours. */
@@ -80,8 +78,8 @@ static int check_owner(struct tact_store *store, unsigned flags, struct tact_dia
 		code = query_number(store->db,
 				    "SELECT count(*) FROM sqlite_master WHERE type = 'view'",
 				    &views);
-	if (!sqlite3_get_autocommit(store->db))
-		sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)
 		return store_fail(store->db, code, diag);
 	if (!tables && !id && !version) {
