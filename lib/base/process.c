@@ -258,6 +258,7 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	if (getppid() != parent)
 		process_exit(1);
 	sigaction(SIGCHLD, &standard, NULL); /* if it is ignored, the status is lost */
+	close_channels(c, 0); /* or the program does not hear when they are closed over there */
 	/* A second copy of a large host would take as long as the first.  The program tells its number
 	 * itself: this process goes on after its execve.
 	 */
@@ -379,8 +380,9 @@ bool process_has_ended(struct process *p)
 void process_end(struct process *p)
 {
 	if (p->keeper > 0) {
-		if (!p->has_ended && p->pid > 0)
-			kill(p->pid, SIGKILL);
+		/* A program of unknown number ends with its keeper. */
+		if (!p->has_ended)
+			kill(p->pid > 0 ? p->pid : p->keeper, SIGKILL);
 		close_fd(&p->line);
 		process_wait(p->keeper, NULL, 0);
 		close_fd(&p->failed);

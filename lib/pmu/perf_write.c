@@ -27,6 +27,7 @@ struct bytes {
 struct pmu_writer {
 	int error;	      /* errno of the first failure */
 	struct file_new file; /* owned */
+	char *path;	      /* owned: for messages */
 	struct perfdata_header header;
 	struct pmu_attr *attrs;
 	size_t n_attrs, n_ids;
@@ -129,9 +130,10 @@ int pmu_writer_create(struct pmu_writer **out, const char *path, const struct pm
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	w->file.fd = -1;
 	w->buffer = malloc(BUFFER);
+	w->path = strdup(path);
 	w->attrs = malloc(n * sizeof(*attrs));
 	w->ids = malloc(n * n_ids * sizeof(*ids));
-	if (!w->buffer || !w->attrs || !w->ids) {
+	if (!w->buffer || !w->path || !w->attrs || !w->ids) {
 		pmu_writer_abandon(w);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
@@ -142,8 +144,8 @@ int pmu_writer_create(struct pmu_writer **out, const char *path, const struct pm
 	status = file_begin(&w->file, path, 0600, &why);
 	if (status < 0) {
 		pmu_writer_abandon(w);
-		return tact_fail(diag, (enum tact_error) - status, "cannot be written: %s",
-				 why.text);
+		return tact_fail(diag, (enum tact_error) - status, "%.100s cannot be written: %s",
+				 path, why.text);
 	}
 	put_head(w);
 	*out = w;
@@ -438,6 +440,7 @@ static void destroy(struct pmu_writer *w)
 	free(w->attrs);
 	free(w->ids);
 	free(w->buffer);
+	free(w->path);
 	free(w);
 }
 
@@ -468,8 +471,11 @@ int pmu_writer_finish(struct pmu_writer *w, struct tact_diag *diag)
 	} else {
 		status = file_finish(&w->file, &why);
 	}
-	pmu_writer_abandon(w);
 	if (status == -TACT_E_NOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return status < 0 ? tact_fail(diag, TACT_E_IO, "cannot be written: %s", why.text) : 0;
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	else if (status < 0)
+		status = tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", w->path,
+				   why.text);
+	pmu_writer_abandon(w);
+	return status;
 }
