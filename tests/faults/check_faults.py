@@ -146,8 +146,7 @@ class Suites:
             n, jobs = len(recording.events), []
             for i in range(self.args.crashes):
                 chance = fault_calls.random_of(self.args.seed, 'power', c.name, str(i))
-                # At the end, all that was reported has to be there.
-                at = n if i % 4 == 0 else chance.randint(0, n)
+                at = recording.moment(i, chance)
                 jobs.append((c, 'after %d of %d events, number %d' % (at, n, i), lambda at=at, chance=chance, r=recording,
                              c=c: r.crash(at, self.references[c.name], chance)))
             self.together('power', jobs)

@@ -156,6 +156,14 @@ class Recording:
         copy.contents = {i: bytearray(data) for i, data in self.start.contents.items()}
         return copy
 
+    def moment(self, i, chance):
+        """Where the i-th crash is: at the end, when all has to be there; right after a report; or anywhere."""
+        n = len(self.events)
+        reports = [k + 1 for k, e in enumerate(self.events) if e.what == REPORTED]
+        if i % 4 == 0:
+            return n
+        return chance.choice(reports) if i % 4 == 1 and reports else chance.randint(0, n)
+
     def crash(self, at, reference, chance):
         """The power fails after `at` events.  Returns what is wrong."""
         events, disk = self.events[:at], self.disk()
