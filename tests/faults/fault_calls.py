@@ -18,6 +18,8 @@ FAULTS = {'ALLOC': [errno.ENOMEM], 'OPEN': [errno.EMFILE, errno.EIO], 'READ': [e
 HARMLESS = (errno.EINTR, SHORT)
 SLOTS = 1 << 16
 CODES = (0, 1, 2, 3, 4)
+# This one ends the program if it cannot write to an eventfd of its own, which does not happen.
+ENDING = ('libmicrohttpd',)
 # Where an input fails, the others are done, and what is written says so.
 INPUTS = ('OPEN', 'READ', 'MAP', 'START', 'WAIT')
 # These crash, or go without what they were to read, when memory runs out within them.
@@ -119,15 +121,16 @@ def judge_message(command, fault, result):
     return []
 
 
-def is_foreign(watch):
-    """Whether the call that failed came from a library of others that cannot do without memory."""
+def is_foreign(watch, fault):
+    """Whether the call that failed came from a library of others that does not bear it."""
+    libraries = FOREIGN if fault.number == errno.ENOMEM else FOREIGN + ENDING
     try:
         lines = open(watch.root + '/stack').read().splitlines()
     except FileNotFoundError:
         return False
     callers = [os.path.basename(line.split('(')[0]) for line in lines]
     callers = [c for c in callers if not c.startswith(('inject.so', 'libc.so'))]
-    return bool(callers) and callers[0].startswith(FOREIGN)
+    return bool(callers) and callers[0].startswith(libraries)
 
 
 def judge(command, watch, fault, result, reference):
@@ -135,7 +138,7 @@ def judge(command, watch, fault, result, reference):
     if result.timed_out:
         return ['it hangs'] + result.left
     wrong = list(result.left)
-    if fault.number == errno.ENOMEM and is_foreign(watch):
+    if is_foreign(watch, fault):
         return wrong + list(filter(None, [watch.check_stores()]))
     if result.code < 0:
         wrong.append('signal %d ended it; %s' % (-result.code, result.err.strip()[-300:]))
