@@ -176,7 +176,9 @@ static int check_machines(struct tact_store *store, struct tact_diag *diag)
 	return status;
 }
 
-/* Finds the next blocks after `after`, up to *up_to; *up_to is 0 if there are no more. */
+/* Finds the next blocks after `after`, up to *up_to; *up_to is 0 if there are no more.  A damaged file
+ * may give the same ones again, without end.
+ */
 static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64_t *up_to)
 {
 	int code;
@@ -185,6 +187,8 @@ static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64
 	sqlite3_bind_int64(range, 1, after);
 	sqlite3_bind_int64(range, 2, at_once);
 	code = store_step_once(range, up_to);
+	if (code == SQLITE_ROW && *up_to && *up_to <= after)
+		return SQLITE_CORRUPT;
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 

@@ -94,6 +94,23 @@ static void try_block(struct tact_block *block, unsigned choice)
 	check_prediction(&p);
 }
 
+/* Text for an instruction of the same form: one line, as long as it says. */
+static void check_example(struct tact_block *block, unsigned choice)
+{
+	const struct tact_isa *isa = tact_isa_default();
+	struct tact_insn insn;
+	char text[128];
+	int n;
+
+	MUST(tact_block_insn(block, choice % tact_block_length(block), &insn) == 0);
+	if (insn.form == TACT_FORM_NONE)
+		return;
+	n = tact_isa_form_example(isa, insn.form, choice % 8, (int)(choice / 8 % 4) - 1, text,
+				  sizeof(text));
+	MUST(n > 0 ? strlen(text) == (size_t)n && !strchr(text, '\n')
+		   : n == -TACT_E_NO_DATA || n == -TACT_E_INVAL || n == -TACT_E_LIMIT);
+}
+
 /* What an edited block is made of, loaded anew, is predicted as the edited one. */
 static void check_edited(struct tact_block *block, const struct tact_arch *arch,
 			 const struct tact_block_options *opt)
@@ -160,6 +177,7 @@ static void check_loaded(struct tact_block *block, const struct tact_arch *arch,
 
 	check_insns(block, size);
 	try_block(block, choice);
+	check_example(block, choice);
 	if (hash_bytes(code, size) % 16 == 1) {
 		try_edits(block, arch, opt, code, choice);
 		return;
