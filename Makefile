@@ -5,9 +5,13 @@
 # make check      the same, and all tests; the last line says "N passed, M failed, K skipped"
 # make check-cross  builds for AArch64 and tests that under QEMU, with what it needs in build-aarch64/
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
+# make check-faults  lets every command run out of memory and disk, kills it, cuts its power: a quarter of an hour
+# make check-valgrind  runs every command once under valgrind
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
+# make fuzz MINUTES=n  all fuzz targets, with a report on coverage, in build/fuzz; make fuzz-pack for another machine
+# make soak HOURS=n  fuzzing, hunts, property tests and llvm-mca on fresh blocks: build/soak/soak.md
 # make lint       clang-format, shellcheck, eslint and tidy: what they say of sources, scripts and pages
 # make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
 # make ci         all of these but the last
@@ -19,7 +23,8 @@
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
 # make pictures   draws the pictures of the README from what the program prints
 # make rebase     rewrites what the tests expect; look at the difference before you keep it
-# make symbols    rewrites gen/symbols.txt, the list of what the libraries export
+# make wasm       the library for the page without a server (tact serve --static), by emscripten
+# make symbols    rewrites gen/symbols.txt, the list of what the libraries export, and its Rust declarations
 # make check-package  Debian packages: built twice, compared, installed in a bare Debian (root)
 # make python-wheel  the Python package, with the library in it: build/python/tact-*.whl
 # make install PREFIX=/usr/local LIBDIR=$(PREFIX)/lib DESTDIR=        and make uninstall
@@ -105,20 +110,23 @@ MEASURES := $(sort $(notdir $(patsubst %/,%,$(wildcard lib/measure/*/))))
 CXX ?= g++
 LLVM_CONFIG ?= $(firstword $(foreach v,22 19,$(shell command -v llvm-config-$(v))))
 LLVM_HEADERS := $(if $(LLVM_CONFIG),$(shell $(LLVM_CONFIG) --includedir))
-MODULE := $(if $(and $(wildcard $(LLVM_HEADERS)/llvm/MCA/InstrBuilder.h),$(shell command -v $(CXX))),$(BUILD)/tact_llvm.so)
+MODULE := $(if $(and $(wildcard $(LLVM_HEADERS)/llvm/MCA/InstrBuilder.h),$(shell command -v $(CXX))),$(BUILD)/tact_llvm.so $(BUILD)/tact_llvm_as)
 DATA := $(wildcard data/arch/*.arch data/insn/*.tsv data/confidence/*.tsv)
 
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT := $(UNIT_SRC:%.c=$(BUILD)/%)
 HW_SRC := $(sort $(wildcard tests/hw/test_*.c))
 HW := $(HW_SRC:%.c=$(BUILD)/%)
+# Loaded before all other libraries: it lets calls of the C library fail.
+INJECT := $(BUILD)/tests/faults/inject.so
+INJECT_SRC := $(sort $(wildcard tests/faults/inject*.c))
 ATTACK_SRC := $(sort $(wildcard tests/hw/attack_*.c))
 ATTACK_OBJ := $(ATTACK_SRC:%.c=$(BUILD)/%.o)
 FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
 FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
 
 .PHONY: all
 all: deps
@@ -199,11 +207,13 @@ RUNNER_FLAGS := -Wl,-z,max-page-size=4096 $(if $(filter aarch64,$(HOST)),-mbranc
 RUNNER_SRC := $(sort $(wildcard runner/*.c runner/$(RUNNER_ISA)/*.c))
 EMULATED_SRC := $(filter-out runner/confine.c,$(RUNNER_SRC)) $(sort $(wildcard runner/emulated/*.c))
 RUNNERS := $(BUILD)/tact-runner $(BUILD)/tact-runner-emulated
+# A compiler that adds code of its own, as those of fuzzers do, is none for it.
+RUNNER_CC ?= $(CC)
 $(BUILD)/tact-runner: $(RUNNER_SRC)
 $(BUILD)/tact-runner-emulated: $(EMULATED_SRC)
 $(RUNNERS): $(wildcard runner/*.h runner/*.lds) lib/measure/runner_wire.h lib/measure/counter.h include/tact/measure.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
+	$(RUNNER_CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) -O2 -ffreestanding -fno-pic -mcmodel=large -mgeneral-regs-only \
 		-fno-stack-protector $(RUNNER_FLAGS) -fno-asynchronous-unwind-tables -fno-builtin \
 		-nostdlib -static -Wl,-T,runner/runner.lds -Wl,--build-id=none -Wl,-z,noexecstack -Irunner -Ilib -Iinclude -o $@ $(filter %.c,$^)
 
@@ -243,6 +253,7 @@ $(BUILD)/gen/libtact.map: $(BUILD)/gen/gen_interface gen/symbols.txt include/tac
 symbols: $(BUILD)/gen/gen_interface
 	$(BUILD)/gen/gen_interface list $(SYMBOL_VERSION) gen/symbols.txt $(HEADERS) > $(BUILD)/gen/symbols.new
 	mv $(BUILD)/gen/symbols.new gen/symbols.txt
+	python3 contrib/rust/generate.py --cc '$(GEN_CC)'
 
 # Manual pages of section 3: one for each header, and a link to it for each of its functions.
 $(BUILD)/man/done: $(BUILD)/gen/gen_interface man/tact.3 include/tact $(HEADERS)
@@ -272,23 +283,85 @@ $(BUILD)/libtact.so: $(LIB_OBJ) $(BUILD)/gen/libtact.map
 $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) $(HARDEN_LD) -pie -o $@ $^ $(LIBS) $(LDFLAGS)
 
-# Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there.
+# Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there, so
+# CFLAGS do not: MODULE_FLAGS are for both modules, when they are compiled and linked.
 PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
 $(BUILD)/tact_trace.so: Makefile $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(TARGET_FLAGS) $(HARDEN) $(HARDEN_LD) -O2 -g -fPIC -fvisibility=hidden -shared -pthread \
-		-Ilib -Iplugin/qemu -o $@ $(PLUGIN_SRC)
+		-Ilib -Iplugin/qemu $(MODULE_FLAGS) -o $@ $(PLUGIN_SRC)
 
-# Loaded when somebody asks for it: it shares two headers with the rest, and no code.  With a start
-# file, it is a program as well (shim_main.cpp).
-SHIM_SRC := $(sort $(wildcard lib/llvm/*.cpp))
-$(BUILD)/tact_llvm.so: Makefile $(SHIM_SRC) lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
+# Loaded when somebody asks for it: it shares two headers with the rest, and no code.  Its assembler is a
+# program, so that a text can harm nothing else.
+SHIM_SRC := $(sort $(wildcard lib/llvm/shim*.cpp))
+SHIM_H := Makefile lib/llvm/shim.hpp lib/llvm/llvm_wire.h include/tact/status.h
+SHIM_FLAGS = -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) $(HARDEN) $(HARDEN_LD) -O2 -g1 -fvisibility=hidden -fno-rtti \
+	-Ilib -Iinclude -isystem $(LLVM_HEADERS)
+$(BUILD)/tact_llvm.so: $(SHIM_SRC) $(SHIM_H)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -Wall -Wextra -Wno-unused-parameter $(WERROR) $(TARGET_FLAGS) $(HARDEN) $(HARDEN_LD) -O2 -g1 -fPIC -fvisibility=hidden -fno-rtti \
-		-shared $$($(CXX) $(TARGET_FLAGS) -print-file-name=Scrt1.o) -Wl,-e,_start -Ilib -Iinclude -isystem $(LLVM_HEADERS) -Wl,-soname,tact_llvm.so -o $@ $(SHIM_SRC) \
+	$(CXX) $(SHIM_FLAGS) -fPIC -shared -Wl,-soname,tact_llvm.so $(MODULE_FLAGS) -o $@ $(SHIM_SRC) \
 		$$($(LLVM_CONFIG) --ldflags --libs)
 
+$(BUILD)/tact_llvm_as: lib/llvm/llvm_as.cpp $(SHIM_H)
+	@mkdir -p $(@D)
+	$(CXX) $(SHIM_FLAGS) -fPIE -pie -o $@ $< $$($(LLVM_CONFIG) --ldflags --libs)
+
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
+
+# ---- the page without a server ----
+
+# The library as WebAssembly, for tact serve --static: what predicts, without what reads files, starts
+# programs or measures (wasm/absent.c).  Zydis and jansson are compiled, too: of their sources.
+EMCC ?= $(shell command -v emcc)
+PAGE_BUILD := $(BUILD)/wasm
+PAGE_MODULES := base isa isa/x86 isa/aarch64 isa/riscv64 llvm code input arch block facile sim mca simulate advice \
+	confidence model view
+PAGE_SRC := $(filter-out $(addprefix lib/base/,box.c beside.c process.c),$(foreach m,$(PAGE_MODULES),$(sort $(wildcard lib/$(m)/*.c)))) \
+	$(sort $(wildcard $(patsubst %,cli/%/*.c,predict simulate insn archs common))) \
+	$(addprefix cli/serve/serve_,answer.c routes.c request.c timeline.c code.c models.c) $(sort $(wildcard wasm/*.c))
+PAGE_OBJ := $(PAGE_SRC:%.c=$(PAGE_BUILD)/%.o)
+PAGE_HEADERS := libelf.h gelf.h dwarf.h elfutils libiberty sqlite3.h jansson.h jansson_config.h Zydis Zycore
+PAGE_FLAGS := -std=gnu11 -D_GNU_SOURCE $(WARN) -Wno-unknown-warning-option -Wno-gnu -Wno-missing-field-initializers $(WERROR) \
+	-O2 -ffunction-sections -fdata-sections -isystem $(PAGE_BUILD)/include
+PAGE_FUNCTIONS := _malloc,_free,_page_respond,_page_listing
+
+.PHONY: wasm
+ifneq ($(EMCC),)
+wasm: $(BUILD)/tact_page.html
+else
+wasm:
+	@echo "left out: $(BUILD)/tact_page.html, with which tact serve --static writes a page; install emscripten, then run make wasm again"
+endif
+
+$(PAGE_BUILD)/sources/complete: wasm/get_sources.sh
+	sh wasm/get_sources.sh $(@D)
+
+# The headers of the system that are not the C library's.
+$(PAGE_BUILD)/include/complete:
+	@mkdir -p $(@D)
+	ln -sfn $(wildcard $(addprefix /usr/include/,$(PAGE_HEADERS))) $(@D)
+	@touch $(@D)/jansson_private_config.h $@
+
+$(PAGE_OBJ): $(PAGE_BUILD)/%.o: %.c $(PAGE_BUILD)/include/complete | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/pages.inc
+	@mkdir -p $(@D)
+	$(EMCC) $(PAGE_FLAGS) -Iinclude -Ilib -Icli -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+
+# Both in one object each: they are others' sources, with others' names of files.
+$(PAGE_BUILD)/others.o: $(PAGE_BUILD)/sources/complete $(PAGE_BUILD)/include/complete
+	$(EMCC) -O2 -ffunction-sections -fdata-sections -DZYDIS_STATIC_BUILD -DHAVE_STDINT_H=1 -isystem $(PAGE_BUILD)/include \
+		-I$(<D)/zydis/include -I$(<D)/zydis/src -I$(<D)/jansson/src -r -o $@ $(<D)/zydis/src/*.c $(<D)/jansson/src/*.c
+
+# What optimizes the script is a package of Debian's node, and not found by others.
+$(PAGE_BUILD)/tact_page.js: $(PAGE_OBJ) $(PAGE_BUILD)/others.o
+	NODE_PATH=/usr/share/nodejs $(EMCC) -O2 -Wl,--gc-sections --no-entry -sMODULARIZE -sEXPORT_NAME=Tact -sENVIRONMENT=web,node \
+		-sEXPORTED_FUNCTIONS=$(PAGE_FUNCTIONS) -sEXPORTED_RUNTIME_METHODS=ccall,UTF8ToString -sALLOW_MEMORY_GROWTH \
+		-sFORCE_FILESYSTEM -sTOTAL_STACK=4194304 -o $@ $^
+
+$(BUILD)/tact_page.html: $(PAGE_BUILD)/tact_page.js wasm/pack.sh
+	sh wasm/pack.sh $< $(<:.js=.wasm) > $@.new
+	mv $@.new $@
+
+-include $(PAGE_OBJ:.o=.d)
 
 .PHONY: demo
 demo: deps-installed
@@ -300,7 +373,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
+tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
 ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
@@ -336,9 +409,33 @@ $(FAKE_KERNEL): $(FAKE_KERNEL_SRC) $(wildcard tests/hw/fake_*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -o $@ $(FAKE_KERNEL_SRC) -lZydis -lZycore $(LDFLAGS)
 
+# Sanitizers and checks of the C library do not go in there: it stands between it and the program.
+$(INJECT): $(INJECT_SRC) tests/faults/inject.h
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) -O1 -g -fPIC -fno-builtin -U_FORTIFY_SOURCE -shared -o $@ $(INJECT_SRC) -ldl
+
+# The target of commands needs those of the program, without its main.
+FUZZ_CLI := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJ))
+$(BUILD)/tests/fuzz/fuzz_command: FUZZ_MORE := $(FUZZ_CLI)
+$(BUILD)/tests/fuzz/fuzz_command: $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(FUZZ_MORE) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
+
+# All targets in one program, chosen by TACT_FUZZ=NAME: with our driver, or with another engine, which
+# FUZZ_ENGINE links (-fsanitize=fuzzer).
+FUZZ_ENGINE ?= $(BUILD)/tests/fuzz/driver.o
+FUZZ_OBJ := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.o)
+$(BUILD)/gen/fuzz_targets.inc: $(FUZZ_SRC)
+	@mkdir -p $(@D)
+	@printf 'FUZZ_TARGET(%s)\n' $(FUZZ_SRC:tests/fuzz/fuzz_%.c=%) > $@
+
+$(BUILD)/tests/fuzz/all.d/fuzz_%.o: tests/fuzz/fuzz_%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -DLLVMFuzzerTestOneInput=fuzz_run_$* -DLLVMFuzzerCustomMutator=fuzz_mutate_$* -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/fuzz/all: tests/fuzz/select.c $(BUILD)/gen/fuzz_targets.inc $(FUZZ_OBJ) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(filter %.o,$(FUZZ_ENGINE))
+	$(CC) $(ALL_CFLAGS) -o $@ $< $(FUZZ_OBJ) $(FUZZ_ENGINE) $(FUZZ_CLI) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
 .PHONY: check
 check:
@@ -346,6 +443,44 @@ check:
 	@$(ALL_CORES) build
 	@$(ALL_CORES) -k tests || echo 'what does not compile counts as failed'
 	@python3 tests/run.py --build $(BUILD) --cc '$(CC)'
+
+# Fuzzing by libFuzzer, with AddressSanitizer and UBSan, and by our driver, without, in turns: all
+# targets for MINUTES, of which each gets the same share.  build/fuzz has log, summary, findings and the
+# inputs that reach new code, with which the next time begins; and coverage.txt, of lib.
+MINUTES ?= 10
+FUZZ_CFLAGS := -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
+FUZZ_COVERAGE := -fprofile-instr-generate -fcoverage-mapping
+FUZZ_PROGRAMS := build-fuzz/tests/fuzz/all $(BUILD)/tests/fuzz/all
+.PHONY: fuzz fuzz-programs fuzz-pack soak
+fuzz-programs: $(BUILD)/tests/fuzz/all
+	@sh gen/setup.sh --install ci
+	@$(ALL_CORES) BUILD=build-fuzz CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_CFLAGS)' FUZZ_ENGINE=-fsanitize=fuzzer build-fuzz/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz/
+
+fuzz: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@$(ALL_CORES) BUILD=build-fuzz-cov CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_COVERAGE)' build-fuzz-cov/tests/fuzz/all
+	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz-cov/
+	@rm -rf $(BUILD)/fuzz/seeds && mkdir -p $(BUILD)/fuzz && cp -r tests/fuzz/corpus $(BUILD)/fuzz/seeds
+	@python3 tests/fuzz/seeds.py $(BUILD)/fuzz/seeds/command
+	@sh tests/fuzz/run_all.sh $(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz) $(JOBS) $(MINUTES) $(abspath $(FUZZ_PROGRAMS)); status=$$?; \
+		sh tests/fuzz/coverage.sh build-fuzz-cov/tests/fuzz/all $(abspath $(BUILD)/fuzz) 2 \
+			$(abspath $(BUILD)/fuzz/seeds) $(abspath $(BUILD)/fuzz/corpus); exit $$status
+
+# The same for a machine without compilers and libraries: build-fuzz-pack/run CORES MINUTES
+fuzz-pack: deps-installed
+	@$(ALL_CORES) $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@sh tests/fuzz/pack.sh build-fuzz-pack $(FUZZ_PROGRAMS)
+
+# Fuzzing, hunts, properties of fresh random blocks and llvm-mca beside ours, for HOURS; one page:
+# build/soak/soak.md.
+HOURS ?= 8
+soak: deps-installed
+	@$(ALL_CORES) build $(BUILD)/tests/fuzz/all
+	@$(MAKE) --no-print-directory fuzz-programs
+	@python3 tests/soak.py --build $(BUILD) $(FUZZ_PROGRAMS:%=--fuzz %) --out $(BUILD)/soak --jobs $(JOBS) $(HOURS)
 
 # tact for AArch64, under QEMU.  It takes 250 MB and some minutes; make check runs these tests where
 # that was done before.
@@ -357,13 +492,28 @@ check-cross:
 	@$(ALL_CORES) HOST=aarch64 build cross-tests
 	@python3 tests/run.py cross
 
+# The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
+# tests/faults/check_faults.py.
+FAULTS ?=
+.PHONY: check-faults check-valgrind
+check-faults:
+	@sh gen/setup.sh --install check
+	@$(ALL_CORES) build $(INJECT)
+	@python3 tests/faults/check_faults.py --build $(BUILD) $(FAULTS)
+
+check-valgrind:
+	@sh gen/setup.sh --install valgrind
+	@$(ALL_CORES) build
+	@python3 tests/faults/check_valgrind.py --build $(BUILD)
+
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
 check-web: deps-installed
 	@$(ALL_CORES) build
 	@sh gen/setup.sh --install web || why='Chromium could not be installed'; \
+		axe=$$(sh tests/web/get_axe.sh $(BUILD)/npm) || axe=; \
 		python3 tests/web/check_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"} && \
-		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${why:+--skip "$$why"}
+		python3 tests/web/check_serve_page.py --tact $(BUILD)/tact $${axe:+--axe "$$axe"} $${why:+--skip "$$why"}
 
 # Other builds of the same tests.  Sanitizers make everything slower, so that nothing is timed.
 .PHONY: check-clang asan tsan
@@ -401,6 +551,7 @@ ci:
 
 .PHONY: rebase
 rebase: build
+	python3 gen/manual_options.py $(BUILD)/tact man
 	python3 tests/cases/run.py --tact $(BUILD)/tact --rebase
 	python3 tests/cli/run.py --tact $(BUILD)/tact --rebase
 
@@ -482,6 +633,7 @@ install: deps
 	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
 	install -d $(DEST_LIB)/tact
 	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
+	$(if $(wildcard $(BUILD)/tact_page.html),install -m 644 $(BUILD)/tact_page.html $(DEST_LIB)/tact)
 	install -m 644 $(HEADERS) include/tact/tact.hpp $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
 		-e 's|@REQUIRES@|$(PC_REQUIRES)|' gen/tact.pc.in > $(DEST_LIB)/pkgconfig/tact.pc
@@ -499,7 +651,7 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(DEST_LIB)/tact/tact_trace.so $(DEST_LIB)/tact/tact_llvm.so
+	rm -f $(addprefix $(DEST_LIB)/tact/,tact_trace.so tact_llvm.so tact_llvm_as tact_page.html)
 	rm -f $(COMPLETION)
 	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
 
@@ -516,8 +668,8 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
-	gen/*.[ch] tests/*/*.h tests/fuzz/driver.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
+FORMATTED = $(LIB_SRC) $(wildcard wasm/*.c) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/fuzz/select.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
 format:
@@ -526,8 +678,8 @@ format:
 format-check:
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
+SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh wasm/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack

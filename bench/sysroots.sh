@@ -5,8 +5,9 @@
 #
 # usage: sysroots.sh [--suite NAME] arm64|riscv64 DIR [PACKAGE...]
 #
-# PACKAGE: default is gzip, xz-utils, zstd, sqlite3, python3-minimal, perl-base, coreutils and bash.  What they
-# depend on comes with them; so does libc6-dbg, which has functions and lines of the C library.
+# PACKAGE: default is gzip, xz-utils, zstd, sqlite3, python3-minimal, perl-base, coreutils, bash and
+# dash.  What they depend on comes with them; so does libc6-dbg, which has functions and lines of the C
+# library.
 #
 # The mirror is the one of this machine's apt.  --suite: the release, default that of this machine,
 # and trixie for riscv64 where it is older (the first release that has this machine).
@@ -40,7 +41,7 @@ done
 [ $# -ge 2 ] || usage
 machine=$1 root=$2
 shift 2
-[ $# -gt 0 ] || set -- gzip xz-utils zstd sqlite3 python3-minimal perl-base coreutils bash
+[ $# -gt 0 ] || set -- gzip xz-utils zstd sqlite3 python3-minimal perl-base coreutils bash dash
 case $machine in
 arm64 | riscv64) ;;
 *) fail "'$machine' is neither arm64 nor riscv64" ;;

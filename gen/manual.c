@@ -359,7 +359,9 @@ static void put_items(struct page *p)
 			put_text(p, items[i].comment);
 		} else if (items[i].kind == ITEM_TEXT) {
 			end_list(p);
-			put_request(p, ".Pp");
+			/* The head of a section begins a paragraph. */
+			if (!i || items[i - 1].kind != ITEM_SECTION || *items[i - 1].comment)
+				put_request(p, ".Pp");
 			put_text(p, items[i].comment);
 		} else {
 			while (end < p->header->n && items[end].is_grouped)

@@ -35,8 +35,9 @@ mkdir -p "$out"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 git archive --prefix="tact-$version/" HEAD | gzip -9n >"$out/tact-$version.tar.gz"
-TACT_BUILD=build python3 python/tact_build.py "$out"
+# Python's source archive has the name of the whole one.
+TACT_BUILD=build python3 python/tact_build.py "$out/python"
 python3 gen/sbom.py build >"$out/tact-$version.spdx.json"
-(cd "$out" && sha256sum -- *.tar.gz *.whl *.json >SHA256SUMS)
+(cd "$out" && sha256sum -- *.tar.gz *.json python/* >SHA256SUMS)
 cat "$out/SHA256SUMS"
 echo "Next: git tag -s v$version; make check-package"

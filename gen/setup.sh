@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|cross|web|ci
+# usage: setup.sh [--install] build|check|cross|web|wasm|valgrind|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -86,6 +86,8 @@ for_check() {
 	program python3 python3 'drives the command-line tests'
 	need '/usr/bin/python3 -c "import numpy"' python3-numpy 'tests of the Python package'
 	need '/usr/bin/python3 -c "import ensurepip"' python3-venv 'its installation is tried'
+	program mypy mypy 'checks the types of the Python package'
+	program mandoc mandoc 'reads the manual pages critically'
 	program qemu-x86_64 qemu-user 'runs the programs that tests collect blocks of'
 	header bzlib.h libbz2-dev 'libdw wants it in programs that are linked statically'
 	need 'command -v g++' g++ 'compiles the module for models of LLVM'
@@ -105,6 +107,17 @@ for_web() {
 	need 'command -v chromium || command -v chromium-browser' chromium 'opens pages'
 }
 
+for_valgrind() {
+	program valgrind valgrind 'looks for memory that is used wrongly'
+	need 'ls /usr/lib/debug/.build-id' libc6-dbg 'without it, valgrind does not start'
+}
+
+# The page without a server; sources come from deb-src (wasm/get_sources.sh).
+for_wasm() {
+	program emcc emscripten 'compiles the library for pages'
+	need 'test -e /usr/share/nodejs/acorn || test -e /usr/lib/nodejs/acorn' node-acorn 'makes its script small'
+}
+
 for_cross() {
 	program python3 python3 'drives the tests'
 	program qemu-aarch64 qemu-user 'runs what is compiled for AArch64'
@@ -115,6 +128,7 @@ for_cross() {
 
 for_ci() {
 	program clang clang 'the second compiler'
+	program llvm-cov llvm 'tells which lines fuzzing reaches'
 	program clang-format clang-format 'the form of C sources'
 	program shellcheck shellcheck 'looks at shell scripts'
 	program eslint eslint 'looks at the scripts of pages'
@@ -127,9 +141,11 @@ build) for_build ;;
 check) for_build && for_check ;;
 cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
+wasm) for_build && for_wasm ;;
+valgrind) for_build && for_check && for_valgrind ;;
 ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, cross, web and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cross, web, wasm, valgrind and ci" >&2
 	exit 2
 	;;
 esac

@@ -16,10 +16,18 @@ debs=$where.debs
 # shellcheck source-path=SCRIPTDIR
 . "$top/tests/bare_debian.sh"
 
+# install_packages NAME...: by apt-get, because debootstrap does not know what a package provides.
+install_packages() {
+	in_bare_debian sh -ec 'apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@" >/dev/null' \
+		install "$@"
+}
+
+commit=$(git -C "$top" rev-parse HEAD) # others may be made meanwhile
+
 # build NAME: the packages of the committed tree, built in /NAME, into $debs/NAME
 build() {
 	mkdir -p "$place/$1/tact" "$debs/$1"
-	git -C "$top" archive HEAD | tar -x -C "$place/$1/tact"
+	git -C "$top" archive "$commit" | tar -x -C "$place/$1/tact"
 	in_bare_debian sh -ec "cd /$1/tact && dpkg-buildpackage -b -us -uc -j$(nproc)" \
 		>"$debs/$1.log" 2>&1 || fail "the build failed: $debs/$1.log"
 	cp "$place/$1"/*.deb "$place/$1"/*.changes "$debs/$1"
@@ -27,9 +35,10 @@ build() {
 
 rm -rf "$debs"
 mkdir -p "$debs"
-bare_debian "$where" build-essential,lintian,ca-certificates
-git -C "$top" archive HEAD debian | tar -x -C "$place"
-in_bare_debian sh -ec 'apt-get update -qq && cd / && apt-get build-dep -qq -y --no-install-recommends ./ >/dev/null'
+bare_debian "$where" ca-certificates
+git -C "$top" archive "$commit" debian | tar -x -C "$place"
+install_packages build-essential lintian
+in_bare_debian sh -ec 'cd / && apt-get build-dep -qq -y --no-install-recommends ./ >/dev/null'
 build one
 build two
 for deb in "$debs"/one/*.deb; do
@@ -42,11 +51,12 @@ said=$(in_bare_debian sh -c 'lintian /one/*.changes 2>&1' | grep -v 'root privil
 echo 'ok   lintian has nothing to say'
 remove_bare_debian
 
-bare_debian "$where" ca-certificates,man-db,bash-completion
+bare_debian "$where" ca-certificates
+install_packages man-db bash-completion fish
 mkdir "$place/debs"
 cp "$debs"/one/*.deb "$place/debs"
 rm -f "$place"/debs/*-dbgsym_*.deb
-in_bare_debian sh -ec 'apt-get update -qq && apt-get install -qq -y /debs/*.deb >/dev/null'
+in_bare_debian sh -ec 'apt-get install -qq -y /debs/*.deb >/dev/null'
 [ "$(in_bare_debian tact predict -q -a SKL --tp-only -x 4801d8)" = 1.00 ] || fail 'tact predict'
 in_bare_debian tact doctor >/dev/null || [ $? -lt 2 ] || fail 'tact doctor'
 in_bare_debian sh -c 'man tact-predict | grep -q "tact predict"' || fail 'man tact-predict'
@@ -58,6 +68,8 @@ in_bare_debian sh -c 'man tact_predict | grep -q "struct tact_block"' || fail 'm
 	COMP_WORDS=(tact predict --form) COMP_CWORD=2
 	_tact
 	echo "${COMPREPLY[*]}"')" = --format ] || fail 'completion of bash'
+[ "$(in_bare_debian fish -c 'complete -C "tact predict --form"' | cut -f1)" = --format ] ||
+	fail 'completion of fish'
 [ "$(in_bare_debian python3 -c 'import tact; print(tact.predict("4801d8", "SKL").cycles[0])')" = 1.0 ] ||
 	fail 'import tact'
 in_bare_debian apt-get remove -qq -y tact >/dev/null

@@ -4,7 +4,7 @@
 
 usage: run.py [--build DIR] [--cc CC] [--slow] [--jobs N] [--slowest N] [SUITE...]
 
-SUITE: layers unit hw cases cli serve fuzz threads cross example embed python docs property accuracy (default: all).
+SUITE: layers unit hw cases cli serve fuzz faults threads cross example embed python docs property accuracy (default: all).
 The last line of the output is "N passed, M failed, K skipped"; the exit status is 1 if something failed.
 --slow: the build is instrumented, so fewer mutations are tried and nothing is timed.
 --jobs: programs at a time, as many as there are cores unless it is given.  What measures (hw), and what has
@@ -129,10 +129,12 @@ def run_cli(total, args):
 
 
 MUTATIONS = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
-             'fuzz_block': 50000, 'fuzz_trace': 200000, 'fuzz_rows': 200000,
+             'fuzz_block': 50000, 'fuzz_trace': 50000, 'fuzz_rows': 200000,
              'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
              'fuzz_llvm': 20000, 'fuzz_forms': 20000, 'fuzz_encoding': 200000, 'fuzz_result': 50000,
-             'fuzz_listing': 50000, 'fuzz_jit': 100000}
+             'fuzz_listing': 50000, 'fuzz_jit': 100000,
+             'fuzz_command': 30, 'fuzz_mca': 20000, 'fuzz_pipeline': 6000, 'fuzz_measure': 50000,
+             'fuzz_cycles': 600, 'fuzz_system': 2000, 'fuzz_symbols': 20000, 'fuzz_store': 1000}
 
 
 def run_fuzz(total, args, name):
@@ -198,6 +200,12 @@ def run_serve(total, args):
                             *(['--slow'] if args.slow else [])])
 
 
+def run_faults(total, args):
+    """A few of make check-faults; a build with a sanitizer has allocators of its own."""
+    if not args.slow:
+        counted(total, 'faults', [sys.executable, 'tests/faults/check_faults.py', '--build', args.build, '--sample'])
+
+
 # ---- the order ----
 
 def job(run, *more):
@@ -214,11 +222,14 @@ SUITES = {
     'cli': lambda: [job(run_cli)],
     'serve': lambda: [job(run_serve), job(script, 'serve disassemblers', 'serve/check_disassemblers.py', 'tact')],
     'fuzz': fuzz_jobs,
+    'faults': lambda: [job(run_faults)],
     'threads': lambda: [job(run_threads)],
     'cross': lambda: [job(script, 'cross', 'cross/run.py', 'tact')],
     'example': lambda: [job(run_example)],
     'embed': lambda: [job(script, 'embed', 'embed/run.py', 'build', 'cc'),
                       job(script, 'embed misuse', 'embed/misuse.py', 'build', 'cc')],
+    'editors': lambda: [job(script, 'editors', 'vscode/run.py', 'tact')],
+    'rust': lambda: [job(script, 'rust', 'rust/run.py', 'build', 'cc')],
     'python': lambda: [job(script, 'python', 'python/run.py', 'build', 'cc')],
     'docs': lambda: [job(script, 'docs', 'docs/check_docs.py', 'tact'),
                      job(script, 'docs examples', 'docs/check_examples.py', 'tact', 'build', 'cc')],
@@ -234,9 +245,9 @@ SUITES = {
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.
-ALONE = ('hw', 'cli', 'docs', 'serve', 'cross')
+ALONE = ('hw', 'cli', 'docs', 'serve', 'cross', 'faults')
 # The others, those with long programs first, so that no core waits for one at the end.
-TOGETHER = ('property', 'embed', 'python', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
+TOGETHER = ('property', 'embed', 'python', 'rust', 'editors', 'accuracy', 'layers', 'fuzz', 'unit', 'threads', 'example', 'cases')
 
 
 def run_one(run, args):

@@ -2,12 +2,14 @@
  * The page of tact serve: what its parts share, requests, and the cards of CPUs.
  */
 'use strict';
-/* exported D, root, $, make, fixed, ask, state, showCards, say, plural, onShow */
+/* global askHere */
+/* exported NAMES, D, root, $, make, fixed, ask, state, showCards, say, plural, onShow */
 const D = JSON.parse(document.getElementById('data').textContent);
 const root = document.documentElement;
 const $ = function (id) { return document.getElementById(id); };
 /* What is shown: results by CPU, the chosen one, and its details by kind. */
-const state = { request: null, results: [], at: 0, tab: 'insns', details: {}, controller: null };
+const state = { request: null, results: [], at: 0, tab: 'insns', details: {}, controller: null,
+  names: new Map(), from: 'first' };
 const onShow = [];
 
 function make(parent, tag, text, className) {
@@ -25,8 +27,16 @@ function say(text, isBad) {
   $('status').className = isBad ? 'bad' : '';
 }
 
-/* Resolves with the answer, or rejects with an Error whose text is for people. */
+/* An answer of the service, or an Error whose text is for people. */
+function accept(answer) {
+  if (!answer.error) return answer;
+  const rest = (answer.messages || []).slice(1).join('\n');
+  throw new Error(answer.error + (rest ? '\n' + rest : ''));
+}
+
+/* Resolves with the answer, or rejects with such an Error. */
 function ask(endpoint, body, signal) {
+  if (D.is_static) return askHere(endpoint, body).then(accept);
   const headers = { 'Content-Type': 'application/json' };
   if ($('token').value) headers.Authorization = 'Bearer ' + $('token').value;
   return fetch('api/1/' + endpoint, { method: 'POST', headers: headers, signal: signal,
@@ -34,11 +44,7 @@ function ask(endpoint, body, signal) {
     .then(function (r) { return r.json(); }, function (e) {
       if (e.name === 'AbortError') throw e;
       throw new Error('The service does not answer.');
-    }).then(function (answer) {
-      if (!answer.error) return answer;
-      const rest = (answer.messages || []).slice(1).join('\n');
-      throw new Error(answer.error + (rest ? '\n' + rest : ''));
-    });
+    }).then(accept);
 }
 
 /* ---- cards ---- */
@@ -67,7 +73,9 @@ function showCard(r, i) {
   const card = make($('cards'), 'button', undefined, 'card');
   card.type = 'button';
   card.setAttribute('aria-pressed', i === state.at);
-  make(card, 'div', r.arch, 'cpu');
+  const title = make(card, 'div', undefined, 'title');
+  make(title, 'span', r.arch, 'cpu');
+  make(title, 'span', state.names.get(r.arch) || '', 'name');
   if (r.status !== 'ok') {
     make(card, 'div', r.error || r.status, 'limits');
     return card;
@@ -105,6 +113,7 @@ function showCards(results) {
     showCard(r, i).addEventListener('click', function () { choose(i); });
   });
   if (hadAt >= 0 && $('cards').children[hadAt]) $('cards').children[hadAt].focus();
+  $('cards').classList.toggle('many', results.length > 6);
   root.dataset.cards = results.length;
   if (results.length) choose(state.at);
 }
@@ -115,10 +124,14 @@ function isDark() {
   const set = root.dataset.theme;
   return set ? set === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
 }
-function setTheme() { $('theme').textContent = isDark() ? 'Light' : 'Dark'; }
+function setTheme() {
+  $('theme').textContent = isDark() ? 'Light' : 'Dark';
+  root.classList.toggle('dark', isDark());
+}
 $('theme').addEventListener('click', function () {
   root.dataset.theme = isDark() ? 'light' : 'dark';
   setTheme();
 });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', setTheme);
 setTheme();
 $('tokenbox').hidden = !D.needs_token;

@@ -2,11 +2,12 @@
  * Below the cards: instructions with ports, the dependence graph, advice, information on one.
  */
 'use strict';
-/* global $, make, fixed, ask, state, onShow, plural, showTimeline, root */
+/* global $, make, fixed, ask, state, onShow, plural, showTimeline, showModels, describe, root */
 (function () {
 const TABS = [['insns', 'Instructions'], ['graph', 'Dependences'], ['time', 'Timeline'],
-  ['advice', 'Advice']];
+  ['advice', 'Advice'], ['models', 'Models']];
 const pane = $('pane');
+const MORE = 'An instruction tells more when it is pointed at, or pressed.';
 
 function heading(table, names) {
   const head = make(make(table, 'thead'), 'tr');
@@ -68,8 +69,7 @@ function insns(r) {
     make(tr, 'td', i + 1, 'l');
     const button = make(make(tr, 'td', undefined, 'l'), 'button');
     make(button, 'code', x.text);
-    button.title = (x.form || 'no data') + ', ' + x.hex + (x.notes.length ? ': ' +
-      x.notes.join(', ').replace(/_/g, ' ') : '');
+    describe(button, x);
     button.addEventListener('click', function () { showInsn(x, box); });
     make(tr, 'td', x.uops);
     make(tr, 'td', x.issued);
@@ -83,20 +83,20 @@ function insns(r) {
   });
   make(pane, 'p', hot.size ? 'The mark at the left: instructions of the chain of dependences ' +
     'that limits the loop, ' + plural(r.chain.latency, 'cycle') + ' in ' +
-    plural(r.chain.iterations, 'iteration') + '. An instruction tells more when it is pressed.' :
-    'An instruction tells more when it is pressed.', 'sub');
+    plural(r.chain.iterations, 'iteration') + '. ' + MORE :
+    MORE, 'sub');
   (r.remarks || []).forEach(function (m) { make(pane, 'p', 'Remark: ' + m.text); });
   root.dataset.insns = r.instructions.length;
 }
 
 /* Asked for when the tab is opened: key is what to keep it under. */
 function fetched(key, endpoint, more, show) {
-  const r = state.results[state.at], request = Object.assign({}, state.request, more,
-    { archs: r.arch });
+  const r = state.results[state.at], request = Object.assign({}, state.request,
+    { archs: r.arch }, more);
   if (state.details[key]) { show(state.details[key]); return; }
   const say = make(pane, 'p', 'Asking \u2026', 'sub'), details = state.details;
   ask(endpoint, request).then(function (answer) {
-    details[key] = answer.results[0];
+    details[key] = key === 'models' ? answer.results : answer.results[0];
     if (details !== state.details || state.tab !== key) return;
     pane.textContent = '';
     show(details[key]);
@@ -133,10 +133,22 @@ function advice() {
 }
 
 function time() {
-  fetched('time', 'simulate', { timeline: true, iterations: 6 }, showTimeline);
+  fetched('time', 'simulate', Object.assign({ timeline: true, iterations: 8 },
+    state.from === 'first' ? { from: 1 } : {}), showTimeline);
+}
+state.timeFrom = function (from) {
+  state.from = from;
+  delete state.details.time;
+  show(state.results[state.at]);
+};
+
+function models() {
+  const archs = state.results.filter(function (r) { return r.status === 'ok'; })
+    .map(function (r) { return r.arch; });
+  fetched('models', 'models', { archs: archs }, showModels);
 }
 
-const SHOW = { insns: insns, graph: graph, time: time, advice: advice };
+const SHOW = { insns: insns, graph: graph, time: time, advice: advice, models: models };
 
 function show(r) {
   $('details').hidden = !r || r.status !== 'ok';
@@ -168,11 +180,13 @@ TABS.forEach(function (t, i) {
   tab.setAttribute('aria-controls', 'pane');
   tab.addEventListener('click', function () { select(t[0]); });
   tab.addEventListener('keydown', function (e) {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
-    if (step) select(TABS[(i + step + TABS.length) % TABS.length][0], true);
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -i, End: TABS.length - 1 - i }[e.key];
+    if (step !== undefined) select(TABS[(i + step + TABS.length) % TABS.length][0], true);
   });
 });
 onShow.push(show);
-state.select = function (name) { select(SHOW[name] ? name : 'insns'); };
+state.select = function (name) {
+  select(TABS.some(function (t) { return t[0] === name; }) ? name : 'insns');
+};
 select('insns');
 }());

@@ -2,10 +2,8 @@
  * The code, the CPUs and the link to both; asks as one types.
  */
 'use strict';
-/* global $, D, make, ask, state, showCards, say, plural, root */
+/* global $, D, EXAMPLES, make, ask, state, showCards, say, plural, root */
 (function () {
-const EXAMPLE = '# a dot product\nloop:\n\tmovsd (%rdi,%rax,8), %xmm1\n' +
-  '\tmulsd (%rsi,%rax,8), %xmm1\n\taddsd %xmm1, %xmm0\n\tinc %rax\n\tcmp %rdx, %rax\n\tjb loop\n';
 const DELAY = 120; /* ms after a key */
 const code = $('code'), cpus = [];
 let timer = 0;
@@ -32,7 +30,8 @@ function keepLink() {
 
 function readLink() {
   const p = new URLSearchParams(location.hash.slice(1));
-  code.value = p.get('code') || EXAMPLE;
+  code.value = p.get('code') || EXAMPLES[0][D.is_static ? 2 : 1];
+  state.paint(0);
   state.select(p.get('tab'));
   cpus.length = 0;
   (p.get('cpus') || 'SKL,ICL,ZEN4').split(',').forEach(function (c) {
@@ -61,6 +60,7 @@ function evaluate() {
       const blocks = new Set(answer.results.map(function (x) { return x.hex + x.loop; }));
       const first = answer.results[0];
       state.request = r;
+      if (state.onNew) state.onNew();
       /* Of several loops, the first is shown in detail. */
       if (blocks.size > 1)
         state.request = Object.assign({}, r, first.loop ? { loop: first.loop } : { hex: first.hex,
@@ -76,7 +76,9 @@ function evaluate() {
       root.dataset.state = 'ready';
     }).catch(function (e) {
       if (e.name === 'AbortError') return;
-      say(e.message, true);
+      const line = /^standard input:(\d+):/.exec(e.message);
+      say(e.message.replace(/^standard input:/, 'line '), true);
+      state.paint(line ? +line[1] : 0);
       root.dataset.state = 'ready';
       root.dataset.message = e.message;
     });
@@ -114,8 +116,12 @@ function addCpu() {
 
 /* ---- files ---- */
 
-function takeRegion(r) {
+function takeRegion(r, button) {
+  Array.from($('regions').children).forEach(function (b) {
+    b.setAttribute('aria-pressed', b === button);
+  });
   code.value = r.hex.replace(/(..)/g, '$1 ').replace(/(.{48})/g, '$1\n').trim();
+  state.paint(0);
   evaluate();
 }
 
@@ -129,11 +135,12 @@ function showRegions(answer) {
     make(button, 'b', (r.is_loop ? 'loop in ' : '') + (r.function || r.name || 'code'));
     make(button, 'span', ' at 0x' + r.address.toString(16) + ', ' +
       plural(r.instructions, 'instruction') + (r.source ? ', ' + r.source : ''), 'sub');
-    button.addEventListener('click', function () { takeRegion(r); });
+    button.addEventListener('click', function () { takeRegion(r, button); });
   });
   root.dataset.regions = answer.results.length;
-  const first = answer.results.find(function (r) { return r.is_loop; }) || answer.results[0];
-  if (first) takeRegion(first);
+  const loop = answer.results.findIndex(function (r) { return r.is_loop; });
+  if (answer.results.length)
+    takeRegion(answer.results[Math.max(0, loop)], box.children[Math.max(0, loop)]);
 }
 
 function readFile(file) {
@@ -179,9 +186,29 @@ $('link').addEventListener('click', function () {
   else say('The link is in the address bar.');
 });
 window.addEventListener('hashchange', function () { readLink(); showCpus(); evaluate(); });
+EXAMPLES.forEach(function (e, i) { make($('example'), 'option', e[0]).value = i; });
+$('example').addEventListener('change', function () {
+  if ($('example').value === '') return;
+  code.value = EXAMPLES[+$('example').value][D.is_static ? 2 : 1];
+  $('example').value = '';
+  $('regions').hidden = true;
+  state.paint(0);
+  evaluate();
+});
+$('codehelp').textContent = (D.is_static ? 'Hex digits, or a listing with bytes as objdump -d ' +
+  'prints it; there is no assembler here.' : 'Assembly text in AT&T or Intel syntax, or that of ' +
+  'the CPU; a listing; hex digits; or drop an object file here.') +
+  ' Ctrl with Enter asks at once.';
+$('cpuhelp').textContent = 'SKL, skylake, i7-8700K' + (D.is_static ? '.' :
+  '; neoverse-v2 or sifive-p670 if LLVM is there.');
+$('filebox').hidden = $('syntaxbox').hidden = !!D.is_static;
 ask('archs', {}).then(function (answer) {
   answer.results.forEach(function (a) {
     make($('cpus'), 'option', a.full_name).value = a.name;
+    state.names.set(a.name, a.full_name);
+  });
+  document.querySelectorAll('.card .title').forEach(function (t) {
+    t.lastChild.textContent = state.names.get(t.firstChild.textContent) || '';
   });
 }).catch(function () { /* the names are a help only */ });
 root.dataset.version = D.version;

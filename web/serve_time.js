@@ -2,7 +2,7 @@
  * The timeline: a row per uop, a bar per phase, and why it waited.
  */
 'use strict';
-/* global $, make, plural, root */
+/* global $, NAMES, make, plural, describe, state, root */
 /* exported showTimeline */
 const PHASES = [['idq', 'waits to be issued', 'delivered', 'issued'],
   ['wait', 'waits for an operand', 'issued', 'ready'],
@@ -18,7 +18,8 @@ const ISSUE = { issue: 'waited for older uops to be issued',
 function reasonsOf(u, insns) {
   const list = [];
   const waited = function (from, to) { return u[to] >= 0 && u[from] >= 0 && u[to] > u[from]; };
-  if (u.front_wait) list.push('came late because of ' + u.front_wait);
+  if (u.front_wait) list.push('came late because of the ' + (NAMES[u.front_wait] ||
+    u.front_wait.replace(/_/g, ' ')));
   if (u.issue_wait) list.push(ISSUE[u.issue_wait] || 'waited to be issued: ' + u.issue_wait);
   if (u.operand_wait && waited('issued', 'ready'))
     list.push('waited ' + plural(u.ready - u.issued, 'cycle') + ' for ' +
@@ -56,6 +57,16 @@ function showTimeline(r) {
     button.addEventListener('click', function () { zoom(b[2]); });
     return button;
   });
+  const from = make(tools, 'select');
+  from.setAttribute('aria-label', 'Which iterations');
+  [['first', 'first iterations'], ['steady', 'steady state']].forEach(function (f) {
+    make(from, 'option', f[1]).value = f[0];
+  });
+  from.value = state.from;
+  from.addEventListener('change', function () {
+    state.timeFrom(from.value);
+    state.focusTime = true;
+  });
   PHASES.forEach(function (p) {
     const key = make(tools, 'span', undefined, 'key');
     make(key, 'i', undefined, p[0]);
@@ -70,12 +81,14 @@ function showTimeline(r) {
   box.tabIndex = 0;
   box.setAttribute('role', 'application');
   box.setAttribute('aria-label', 'Timeline of uops: arrow keys choose one, plus and minus zoom');
+  const axis = make(make(box, 'div', undefined, 'axis'), 'span', 'cycle', 'label').parentNode;
+  const ticks = make(axis, 'span', undefined, 'lane');
   const rows = uops.map(function (u, i) {
     const row = make(box, 'div', undefined, 'uop' + (i && u.iteration !== uops[i - 1].iteration ?
       ' begin' : ''));
     const insn = insns[u.instruction];
-    make(row, 'span', (u.iteration + 1) + '.' + (u.instruction + 1) + ' ' + insn.text, 'label')
-      .title = insn.text;
+    const label = make(row, 'span', (u.iteration + 1) + '.' + (u.instruction + 1) + ' ' + insn.text,
+      'label');
     const lane = make(row, 'span', undefined, 'lane');
     row.bars = [];
     PHASES.forEach(function (p) {
@@ -86,6 +99,7 @@ function showTimeline(r) {
     row.lane = lane;
     row.addEventListener('click', function () { choose(i); });
     row.addEventListener('mouseenter', function () { tell(i); });
+    describe(label, insn);
     return row;
   });
 
@@ -100,12 +114,21 @@ function showTimeline(r) {
     at = Math.max(0, Math.min(rows.length - 1, i));
     rows[at].classList.add('on');
     const y = rows[at].offsetTop;
-    if (y < box.scrollTop) box.scrollTop = y;
+    if (y - 18 < box.scrollTop) box.scrollTop = y - 18;
     if (y + 20 > box.scrollTop + box.clientHeight) box.scrollTop = y + 20 - box.clientHeight;
     tell(at);
   }
+  /* Numbers of cycles, as many as there is room for. */
+  function drawAxis() {
+    const step = [5, 10, 20, 50, 100, 200, 500, 1000].find(function (n) { return n * px >= 36; });
+    ticks.textContent = '';
+    ticks.style.width = (end - begin + 1) * px + 'px';
+    for (let c = 0; c <= end - begin; c += step || 2000)
+      make(ticks, 'b', c).style.left = c * px + 'px';
+  }
   function draw() {
     box.style.setProperty('--px', px);
+    drawAxis();
     rows.forEach(function (row) {
       row.lane.style.width = (end - begin + 1) * px + 'px';
       row.bars.forEach(function (b) {
@@ -143,6 +166,8 @@ function showTimeline(r) {
   });
   draw();
   choose(0);
+  if (state.focusTime) from.focus();
+  state.focusTime = false;
   root.dataset.uops = rows.length;
   root.dataset.zoom = buttons.length;
 }

@@ -281,14 +281,13 @@ static int take_names(struct archs *a, struct text *names)
 {
 	for (size_t i = 0; i < a->source.n_items; i++)
 		text_printf(names, "%s%s", i ? "," : "", a->source.items[i].value);
-	text_add_bytes(names, "", 1);
 	if (!a->source.n_items)
 		return CLI_GOOD;
 	if (a->list.names)
 		return cli_wrong(
 			"give microarchitectures as arguments (%s) or with --arch, not both",
 			a->source.items[0].value);
-	a->list.names = names->data;
+	a->list.names = cli_string(names);
 	return CLI_GOOD;
 }
 

@@ -39,6 +39,8 @@ static void complain_at(const char *path, uint64_t line, const char *why)
 
 static void complain(struct classify_feed *feed, const struct tact_diag *diag, int status)
 {
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
 	complain_at(feed->path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
 	feed->n_failed++;
 }

@@ -59,6 +59,7 @@ static int run_status(const struct classify_run *run)
 static int run_next(struct classify_run *run, struct classify_block *block)
 {
 	struct tact_diag diag = {0};
+	int status;
 
 	if (!feed_next(&run->feed, block)) {
 		progress_clear(&run->p->progress);
@@ -67,7 +68,10 @@ static int run_next(struct classify_run *run, struct classify_block *block)
 	progress_show(&run->p->progress, ++run->n_seen);
 	if (block->is_again)
 		return 1;
-	if (tact_block_load(run->block, block->row.code, block->row.code_size, &diag) < 0) {
+	status = tact_block_load(run->block, block->row.code, block->row.code_size, &diag);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status < 0) {
 		feed_complain(block, diag.text);
 		run->n_bad++;
 		return -1;
@@ -142,8 +146,7 @@ static int save(const struct classifying *p, const struct tact_classifier *class
 			    : slash		      ? slash + 1
 						      : path);
 	}
-	text_add_bytes(&comment, "", 1);
-	status = tact_classifier_save(classifier, p->train, comment.data, &diag);
+	status = tact_classifier_save(classifier, p->train, cli_string(&comment), &diag);
 	text_free(&comment);
 	if (status >= 0)
 		return CLI_GOOD;
@@ -391,6 +394,8 @@ static int apply(struct classifying *p, struct tact_classifier *classifier, stru
 	if (!status) {
 		finish(&run, report);
 		status = run_status(&run);
+	} else {
+		output_abandon(out);
 	}
 	finish_report(report);
 	run_fini(&run);

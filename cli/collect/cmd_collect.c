@@ -211,9 +211,12 @@ static int run_program(struct collector *p, struct tact_collect *c)
 	number = program_signals_release();
 	code = program_report(trace, p->words.n ? file_base_name(p->words.list[0]) : "the process",
 			      p->is_quiet);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
 	if (status < 0) {
 		cli_message("%s", p->diag.text);
 		code = CLI_FAILED;
+		p->is_started = false; /* what there is is not what was executed until a moment */
 	}
 	if (number && p->program.attach) {
 		cli_message("the process runs on");
@@ -231,8 +234,12 @@ static int read_files(struct collector *p, struct tact_collect *c)
 
 	p->is_started = true;
 	for (size_t i = 0; i < p->words.n; i++) {
-		if (tact_collect_file(c, p->words.list[i], &p->diag) >= 0)
+		const int status = tact_collect_file(c, p->words.list[i], &p->diag);
+
+		if (status >= 0)
 			continue;
+		if (status == -TACT_E_NOMEM)
+			cli_out_of_memory();
 		cli_message("%s: %s", p->words.list[i], p->diag.text);
 		code = CLI_FAILED;
 	}
@@ -253,6 +260,8 @@ static int collect(struct collector *p)
 	code = p->is_static ? read_files(p, c) : run_program(p, c);
 	if (p->is_started)
 		written = write_results(p, c);
+	else if (!p->store)
+		output_abandon(&p->out);
 	tact_collect_destroy(c);
 	if (!p->store && output_close(&p->out))
 		written = CLI_FAILED;

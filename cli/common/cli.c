@@ -86,6 +86,8 @@ int cli_complain(const char *path, const struct tact_diag *diag, int status, int
 {
 	struct text text = {0};
 
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
 	cli_place(&text, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
 	text_to_stderr(&text);
 	text_free(&text);

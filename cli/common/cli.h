@@ -32,7 +32,8 @@ void cli_warn_of_emulator(void);
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text);
 
 /* Writes the same to standard error for an error that a library function reported about a file: its
- * text, or else its status.  Returns `exit_code`.
+ * text, or else its status.  Returns `exit_code`; ends the program if memory ran out, which is not
+ * the file's fault.
  */
 struct tact_diag;
 int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code);

@@ -13,6 +13,8 @@ static void complain(const char *path, const struct tact_diag *diag, int status)
 {
 	struct text err = {0};
 
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
 	cli_place(&err, path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
 	text_to_stderr(&err);
 	text_free(&err);

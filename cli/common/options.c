@@ -118,9 +118,7 @@ static const char *written(const struct option_spec *spec, char letter, char *bu
 		text_printf(&text, "-%c", letter);
 	else
 		text_printf(&text, "--%s", spec->name);
-	text_add_bytes(&text, "", 1);
-	memcpy(buffer, text.data, text.size < size ? text.size : size);
-	buffer[size - 1] = '\0';
+	snprintf(buffer, size, "%s", cli_string(&text));
 	text_free(&text);
 	return buffer;
 }
@@ -156,7 +154,7 @@ static int set_choice(const struct option_spec *spec, int *field, const char *op
 		}
 		text_printf(&list, "%s%s", list.size ? ", " : "", c->name);
 	}
-	text_add_bytes(&list, "", 1);
+	cli_string(&list);
 	near = cli_nearest(value, n, choice_name, spec);
 	if (near)
 		cli_message("%s: '%s' is not one of %s; did you mean %s?", option, value, list.data,

@@ -54,16 +54,21 @@ void output_clear_bar(void)
 
 int output_open(struct output *out, const char *path)
 {
+	struct tact_diag diag = {0};
+
 	*out = (struct output){.fd = STDOUT_FILENO, .name = "standard output"};
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	out->name = path;
-	out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (out->fd >= 0)
-		return 0;
-	cli_message("%s: %s", path, strerror(errno));
-	out->failed = true;
-	return -1;
+	if (file_begin(&out->file, path, 0666, &diag) < 0) {
+		cli_message("%s: %s", path, diag.text);
+		out->failed = true;
+		out->fd = -1;
+		return -1;
+	}
+	out->is_made = true;
+	out->fd = out->file.fd;
+	return 0;
 }
 
 int output_open_beside(struct output *out, const char *path)
@@ -137,13 +142,36 @@ void output_write(struct output *out, struct text *text)
 	text->size = 0;
 }
 
+static int close_made(struct output *out)
+{
+	struct tact_diag diag = {0};
+
+	out->is_made = false;
+	out->fd = -1;
+	if (out->failed) {
+		file_abandon(&out->file);
+	} else if (file_finish(&out->file, &diag) < 0) {
+		cli_message("%s: %s", out->name, diag.text);
+		out->failed = true;
+	}
+	return out->failed ? -1 : 0;
+}
+
 int output_close(struct output *out)
 {
+	if (out->is_made)
+		return close_made(out);
 	/* Network file systems report only now that the disk is full. */
 	if (out->fd >= 0 && close(out->fd) && !out->failed)
 		fail(out);
 	out->fd = -1;
 	return out->failed ? -1 : 0;
+}
+
+void output_abandon(struct output *out)
+{
+	out->failed = true;
+	output_close(out);
 }
 
 int output_all(const char *path, struct text *text)

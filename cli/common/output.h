@@ -7,21 +7,26 @@
 
 #include <stdbool.h>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
 
 /* Where results go: standard output or a file. */
 struct output {
 	int fd;
-	const char *name; /* for messages */
-	bool failed;	  /* the message was given; everything else is dropped */
+	const char *name;     /* for messages */
+	bool failed;	      /* the message was given; everything else is dropped */
+	bool is_made;	      /* file is being made, and fd is its descriptor */
+	struct file_new file; /* owned */
 	/* What goes to a terminal goes through plain.h. */
 	bool is_known, is_terminal;
 	char held[4]; /* the beginning of a character, whose end comes with the next piece */
 	unsigned n_held;
 };
 
-/* path NULL or "-": standard output.  Returns 0, or -1 with the message given. */
+/* path NULL or "-": standard output.  A file has its contents only once output_close has succeeded:
+ * until then it is what it was before, see file_new.  Returns 0, or -1 with the message given.
+ */
 int output_open(struct output *out, const char *path);
 
 /* For commands that run a program, whose standard output stays its own: path NULL is standard
@@ -37,6 +42,9 @@ int output_sink(void *out, const char *data, size_t size);
 
 /* Returns 0, or -1 if anything of the output could not be written. */
 int output_close(struct output *out);
+
+/* Closes it when its contents are not whole: a file stays what it was before. */
+void output_abandon(struct output *out);
 
 /* Writes a whole text to a file or (path NULL) to standard output, and frees it.  Returns an exit
  * code.

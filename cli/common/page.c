@@ -15,6 +15,7 @@ void page_write(const struct page *page, const struct text *json, struct text *o
 {
 	const char *p = json->data, *end = json->data + json->size;
 
+	out->failed |= json->failed;
 	text_add(out, page->head);
 	while (p < end) {
 		const char *less = memchr(p, '<', (size_t)(end - p));
@@ -37,15 +38,8 @@ int page_sink(void *text, const char *data, size_t size)
 int page_save(const struct page *page, struct text *json, const char *path)
 {
 	struct text text = {0};
-	struct output out;
 
 	page_write(page, json, &text);
 	text_free(json);
-	if (output_open(&out, path)) {
-		text_free(&text);
-		return CLI_FAILED;
-	}
-	output_sink(&out, text.data, text.size);
-	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+	return output_all(path, &text);
 }

@@ -377,6 +377,8 @@ static int open_item(struct source *source, const struct source_item *item,
 /* The library explains the failure; without a text, its status does. */
 static void set_failure(struct source_block *block, int status)
 {
+	if (status == -TACT_E_NOMEM) /* not the input's fault: the next one is no better */
+		cli_out_of_memory();
 	block->status = status;
 	if (!block->diag.text[0])
 		snprintf(block->diag.text, sizeof(block->diag.text), "%s", tact_strerror(status));

@@ -3,6 +3,7 @@
  * tact dataset import, merge and export: what goes into a store and what comes out.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "common/cli.h"
 #include "datasets.h"
@@ -58,8 +59,7 @@ static void report(const struct importer *in, const struct tact_imported *n)
 	add_count(&text, n->measurements, "with a measurement");
 	add_count(&text, n->predictions, "with a prediction");
 	add_count(&text, n->bad, "bad");
-	text_add_bytes(&text, "", 1);
-	cli_message("%s: %s", in->path, text.data);
+	cli_message("%s: %s", in->path, cli_string(&text));
 	text_free(&text);
 }
 
@@ -186,11 +186,16 @@ int dataset_merge(const struct dataset *d)
 	progress_init(&progress, "stores", d->n_paths - 2, d->is_quiet);
 	for (size_t i = 2; i < d->n_paths; i++) {
 		struct tact_merge merge = {.size = sizeof(merge)};
+		int status;
 
 		progress_show(&progress, i - 2);
-		if (tact_store_merge(store, d->paths[i], &merge, &diag) < 0) {
-			cli_message("%s: %s", d->paths[i], diag.text);
+		status = tact_store_merge(store, d->paths[i], &merge, &diag);
+		if (status == -TACT_E_IO && !access(d->paths[i], R_OK)) {
+			cli_message("%s: while %s is merged into it: %s", d->paths[1], d->paths[i],
+				    diag.text);
 			result = CLI_FAILED;
+		} else if (status < 0) {
+			result = cli_complain(d->paths[i], &diag, status, CLI_FAILED);
 		} else if (!d->is_quiet) {
 			cli_message("%s: %lld new block%s; added or replaced: %lld applications, "
 				    "%lld categories, %lld measurements, %lld predictions",
@@ -251,8 +256,10 @@ int dataset_export(const struct dataset *d)
 	progress_init(&e.progress, "records", 0, d->is_quiet);
 	status = tact_store_export(store, &opt, export_part, &e, &diag);
 	progress_clear(&e.progress);
-	if (status < 0)
-		cli_message("%s: %s", d->paths[1], diag.text);
+	if (status < 0) {
+		output_abandon(&e.out);
+		cli_complain(d->paths[1], &diag, status, CLI_FAILED);
+	}
 	if (status > 0)
 		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
 	tact_store_close(store);

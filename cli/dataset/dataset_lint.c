@@ -198,12 +198,12 @@ static int print_findings(struct printer *p, struct tact_store *store,
 	output_write(p->out, &p->text);
 	table_fini(&p->table);
 	text_free(&p->text);
+	if (status < 0) {
+		output_abandon(p->out);
+		return cli_complain(d->paths[1], &diag, status, CLI_FAILED);
+	}
 	if (output_close(p->out))
 		return CLI_FAILED;
-	if (status < 0) {
-		cli_message("%s: %s", d->paths[1], diag.text);
-		return CLI_FAILED;
-	}
 	if (status > 0)
 		cli_message("%s: rows that cannot be read, left out: %d", d->paths[1], status);
 	return conclude(p) || status ? CLI_FAILED : CLI_GOOD;

@@ -15,7 +15,8 @@ static const char intro[] =
 	"usage: tact iaca [OPTIONS] FILE\n"
 	"       iaca [OPTIONS] FILE              as a symbolic link to tact\n\n"
 	"Takes IACA's options and prints its report, with the numbers of tact's pipeline ('tact\n"
-	"simulate').  FILE is an object file or assembly text; IACA's markers in it choose code.\n";
+	"simulate').  FILE is an object file, assembly text, or any file with code between IACA's\n"
+	"markers; in object files and text, too, markers choose code.\n";
 
 static const char more[] = "\nExample:\n"
 			   "  tact iaca -arch SKL -trace trace.txt kernel.o\n\n"
@@ -23,6 +24,7 @@ static const char more[] = "\nExample:\n"
 
 struct iaca {
 	const char *input, *arch, *trace;
+	struct dropin_switch is_short;
 	unsigned cycles;
 };
 
@@ -45,6 +47,10 @@ static const struct dropin_option options[] = {
 	 .help = "cycles in it (default: 80)",
 	 .low = 1,
 	 .high = 100000},
+	{.name = "reduceout",
+	 .kind = DROPIN_SWITCH,
+	 .offset = FIELD(is_short),
+	 .help = "print the throughput and the ports only, without head and instructions"},
 	{.name = "64",
 	 .kind = DROPIN_INERT,
 	 .offset = 0,
@@ -62,7 +68,6 @@ static const struct dropin_option options[] = {
 	 .kind = DROPIN_REFUSED,
 	 .offset = 0,
 	 .help = "code of 32 bits is not decoded"},
-	{.name = "reduceout", .kind = DROPIN_REFUSED, .offset = 0, .help = "the report is short"},
 	{.name = NULL},
 };
 
@@ -240,16 +245,22 @@ static void add_report(const struct iaca *a, const struct report *r, struct text
 	char cycles[32];
 
 	snprintf(cycles, sizeof(cycles), "%.2f Cycles", r->run->cycles_per_iteration);
+	if (!a->is_short.on)
+		text_printf(out,
+			    "Intel(R) Architecture Code Analyzer Version -  tact %d.%d.%d\n"
+			    "Analyzed File -  %s\nBinary Format - 64Bit\nArchitecture  -  %s\n"
+			    "Analysis Type - Throughput\n",
+			    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, a->input,
+			    tact_arch_name(r->run->arch));
 	text_printf(out,
-		    "Intel(R) Architecture Code Analyzer Version -  tact %d.%d.%d\n"
-		    "Analyzed File -  %s\nBinary Format - 64Bit\nArchitecture  -  %s\n"
-		    "Analysis Type - Throughput\n\n"
-		    "Throughput Analysis Report\n--------------------------\n"
+		    "\nThroughput Analysis Report\n--------------------------\n"
 		    "Block Throughput: %s       Throughput Bottleneck: %s\nLoop Count:  %u\n",
-		    TACT_VERSION_MAJOR, TACT_VERSION_MINOR, TACT_VERSION_PATCH, a->input,
-		    tact_arch_name(r->run->arch), cycles, bottleneck_of(r->run),
-		    r->run->iterations);
+		    cycles, bottleneck_of(r->run), r->run->iterations);
 	add_binding(r, out);
+	if (a->is_short.on) {
+		text_add(out, "\n");
+		return;
+	}
 	text_printf(out,
 		    "\nDV - Divider pipe (on port 0)\n%s"
 		    "F - Macro Fusion with the previous instruction occurred\n"
@@ -339,8 +350,10 @@ static int run_region(const struct iaca *a, const struct tact_arch *arch,
 static int run(const struct iaca *a)
 {
 	const struct tact_arch *arch = dropin_arch(a->arch);
-	struct dropin_load load = {
-		.path = a->input, .output = TACT_SYNTAX_INTEL, .is_formatted = true};
+	struct dropin_load load = {.path = a->input,
+				   .output = TACT_SYNTAX_INTEL,
+				   .is_formatted = true,
+				   .any_bytes = true};
 	struct text out = {0};
 	struct dropin_code code;
 	int status;

@@ -89,6 +89,7 @@ static const struct dropin_option options[] = {
 	 .help = "nothing to do: the report is complete"},
 	{.name = "v", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
 	{.name = "vv", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
+	{.name = "vvv", .kind = DROPIN_INERT, .offset = 0, .help = "the same"},
 	{.name = "yaml-out",
 	 .kind = DROPIN_REFUSED,
 	 .offset = 0,
@@ -339,16 +340,38 @@ static uint64_t line_of(const struct report *r, size_t i)
 	return r->region->insns[i].line ? r->region->insns[i].line : i + 1;
 }
 
+/* The first of the lines right above an instruction that are labels or blank. */
+static uint64_t labels_above(const struct report *r, uint64_t line)
+{
+	uint64_t first = line;
+
+	while (--line) {
+		size_t size, blanks = 0;
+		const char *p = dropin_line(r->code, line, &size);
+
+		while (size && strchr(" \t\r", p[size - 1]))
+			size--;
+		while (blanks < size && strchr(" \t", p[blanks]))
+			blanks++;
+		if (blanks < size && (p[size - 1] != ':' || strchr("#/*;", p[blanks])))
+			break;
+		first = line;
+	}
+	return first;
+}
+
 static void add_rows(const struct report *r, struct text *out)
 {
-	uint64_t last = 0;
+	uint64_t last = r->region->n_insns && r->region->insns[0].line
+				? labels_above(r, r->region->insns[0].line) - 1
+				: 0;
 
 	for (size_t i = 0; i < r->run->n && i < r->region->n_insns; i++) {
 		const struct dropin_insn *insn = &r->region->insns[i];
 		size_t size;
 		const char *p;
 
-		if (insn->line && last && insn->line > last)
+		if (insn->line && insn->line > last)
 			add_others(r, last + 1, insn->line, out);
 		add_row(r, line_of(r, i), &r->rows[i], out);
 		if (insn->line && insn->line != last) {

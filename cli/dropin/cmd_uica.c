@@ -38,12 +38,13 @@ static const struct dropin_option options[] = {
 	{.name = "arch",
 	 .kind = DROPIN_TEXT,
 	 .offset = FIELD(arch),
-	 .help = "SNB to RKL, any other CPU of tact's, or all (default)",
+	 .help = "SNB, IVB, HSW, BDW, SKL, SKX, KBL, CFL, CLX, ICL, TGL, RKL, any other CPU of "
+		 "tact's, or all of these twelve (default)",
 	 .argument = "NAME"},
 	{.name = "iacaMarkers",
 	 .kind = DROPIN_SWITCH,
 	 .offset = FIELD(markers),
-	 .help = "there must be IACA's markers in the code"},
+	 .help = "only code between markers; without any it fails (default: if there are any)"},
 	{.name = "raw",
 	 .kind = DROPIN_SWITCH,
 	 .offset = FIELD(raw),
@@ -415,7 +416,8 @@ static int run(const struct uica *u, const struct tact_arch *arch)
 						     : tact_arch_isa(tact_arch_find(all_cpus[0])),
 					 .kind = u->raw.on ? TACT_INPUT_RAW : TACT_INPUT_AUTO,
 					 .output = TACT_SYNTAX_INTEL,
-					 .is_formatted = true};
+					 .is_formatted = true,
+					 .is_marked = u->markers.on};
 	struct text out = {0};
 	struct dropin_code code;
 	int status = dropin_load(&code, &load);

@@ -73,6 +73,7 @@ int dropin_parse(const struct dropin_tool *tool, void *target, int argc, char **
 
 extern const char dropin_asm_syntax[];	/* the option of LLVM's tools for the notation */
 extern const char dropin_target_list[]; /* those that are supported, for messages */
+extern const char dropin_triple_help[], dropin_march_help[];
 
 /* An instruction set as compilers name it. */
 struct dropin_target {
@@ -134,6 +135,8 @@ struct dropin_load {
 	bool skip_unknown;
 	const char *lines; /* only these lines of the text: "1,3-7"; NULL: all */
 	bool is_formatted; /* disassemble, do not show the text of the input */
+	bool is_marked;	   /* only code between markers */
+	bool any_bytes; /* of what is neither text nor an object file: code between byte markers */
 };
 
 /* Reads all code.  Returns 0 or an exit code, with the message given as "PATH:LINE:COL: error: ...".

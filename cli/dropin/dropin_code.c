@@ -375,9 +375,10 @@ static bool has_marker(const struct text *text)
 static int load_text(struct dropin_code *code, const struct dropin_load *load, struct text *text)
 {
 	struct tact_excerpt excerpt = TACT_EXCERPT_INIT;
-	const struct tact_input_options opt = {
+	struct tact_input_options opt = {
 		.size = sizeof(opt),
 		.kind = load->kind,
+		.is_marked = load->is_marked,
 		.isa = load->isa,
 		.syntax = load->syntax,
 		.skip_unknown = load->skip_unknown,
@@ -390,6 +391,12 @@ static int load_text(struct dropin_code *code, const struct dropin_load *load, s
 	int status;
 
 	status = tact_input_open_memory(&input, text->data, text->size, &opt, &diag);
+	if (status == -TACT_E_FORMAT && load->any_bytes) {
+		opt.kind = TACT_INPUT_RAW;
+		opt.is_marked = true;
+		if (tact_input_open_memory(&input, text->data, text->size, &opt, NULL) >= 0)
+			status = 0;
+	}
 	if (status < 0)
 		return complain(load, &diag, status, &excerpt);
 	code->kind = tact_input_get_kind(input);

@@ -27,9 +27,11 @@ const char *dropin_command_of(const char *program)
 	if (!name)
 		return NULL;
 	length = strlen(name);
-	/* Debian's names have a version: llvm-mca-19. */
+	/* Debian's names have a version: llvm-mca-19; scripts' names of IACA, too: iaca3.0. */
 	if (!strncasecmp(name, "llvm-mca-", 9) && strspn(name + 9, "0123456789.") == length - 9)
 		length = 8;
+	else if (!strncasecmp(name, "iaca", 4) && strspn(name + 4, "0123456789.") == length - 4)
+		length = 4;
 	for (size_t i = 0; i < CLI_ARRAY_SIZE(names); i++)
 		if (strlen(names[i].name) == length && !strncasecmp(names[i].name, name, length))
 			return names[i].command;
@@ -72,6 +74,14 @@ static int print_help(const struct dropin_tool *tool)
 			add_option(&out, o);
 	text_add(&out, tool->more);
 	return output_all(NULL, &out);
+}
+
+/* LLVM's tools have several helps. */
+static bool is_more_help(const struct dropin_tool *tool, const char *name)
+{
+	return !strncmp(tool->name, "llvm-", 5) &&
+	       (!strcmp(name, "help-hidden") || !strcmp(name, "help-list") ||
+		!strcmp(name, "help-list-hidden"));
 }
 
 /* As the other commands answer COMMANDS_LIST: for completion. */
@@ -263,7 +273,7 @@ int dropin_parse(const struct dropin_tool *tool, void *target, int argc, char **
 			continue;
 		}
 		name += *name == '-';
-		if (!strcmp(name, "help") || !strcmp(word, "-h"))
+		if (!strcmp(name, "help") || !strcmp(word, "-h") || is_more_help(p.tool, name))
 			return print_help(tool);
 		if (!strcmp(name, "version") || !strcmp(word, "-V"))
 			return print_version(tool);

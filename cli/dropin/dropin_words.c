@@ -11,6 +11,8 @@
 
 const char dropin_asm_syntax[] = "x86-asm-syntax";
 const char dropin_target_list[] = "x86_64, aarch64 and riscv64";
+const char dropin_triple_help[] = "x86_64, aarch64 or riscv64, and what may follow in a triple";
+const char dropin_march_help[] = "x86-64, aarch64 or riscv64";
 
 static const struct dropin_target targets[] = {
 	{"x86_64", "x86", NULL},

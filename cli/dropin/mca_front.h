@@ -55,11 +55,13 @@ void mca_scheduler_stats(const struct mca_view *v, struct text *out);
 void mca_retire_stats(const struct mca_view *v, struct text *out);
 void mca_register_stats(const struct mca_view *v, struct text *out);
 
-/* Percentages of cycles with waiting uops, for the view of bottlenecks. */
+/* Cycles with waiting uops, for the view of bottlenecks. */
 struct mca_pressures {
-	double either, port, operand; /* shares of the cycles */
+	uint64_t either, port, operand;
+	bool is_memory; /* operands come through memory */
+	unsigned ports; /* that are contended; bits */
 };
-struct mca_pressures mca_pressures(const struct dropin_run *run);
+struct mca_pressures mca_pressures(const struct mca_view *v);
 
 struct json;
 void mca_json_region(const struct mca_view *v, struct json *json);

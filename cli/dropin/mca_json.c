@@ -8,14 +8,53 @@
 #include "common/cli.h"
 #include "mca_front.h"
 
+/* The critical sequence.  Instructions are numbered on through iterations; values are tact's. */
+static void put_edges(const struct mca_view *v, struct json *json)
+{
+	enum { REGISTER = 1, MEMORY = 2 }; /* llvm-mca's */
+	struct tact_chain chain = TACT_CHAIN_INIT;
+	uint64_t iteration = 0;
+
+	json_begin_array(json, "DependencyEdge");
+	if (tact_explain_chain(v->run->block, &chain) < 0)
+		chain.n_links = 0;
+	for (size_t k = 0; k < chain.n_links; k++) {
+		const struct tact_chain_link *from = &chain.links[k];
+		const struct tact_chain_link *to = &chain.links[(k + 1) % chain.n_links];
+
+		json_begin_object(json, NULL);
+		json_put_count(json, "FromID", from->insn + iteration * v->run->n);
+		iteration += from->iterations;
+		json_put_count(json, "ResourceOrRegID", from->to_reg);
+		json_put_count(json, "ToID", to->insn + iteration * v->run->n);
+		json_put_count(json, "Type", from->to_kind == 3 ? MEMORY : REGISTER);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void put_bottlenecks(const struct mca_view *v, struct json *json)
 {
-	const struct mca_pressures p = mca_pressures(v->run);
+	const struct mca_pressures p = mca_pressures(v);
+	char name[64];
 
 	json_begin_object(json, "BottleneckAnalysis");
-	json_put_exact(json, "PressureIncreaseCycles", p.either * 100);
-	json_put_exact(json, "ResourcePressureCycles", p.port * 100);
-	json_put_exact(json, "DataDependencyCycles", p.operand * 100);
+	json_put_count(json, "DataDependencyCycles", p.operand);
+	put_edges(v, json);
+	json_put_count(json, "MemoryDependencyCycles", p.is_memory ? p.operand : 0);
+	json_put_count(json, "PressureIncreaseCycles", p.either);
+	json_put_count(json, "RegisterDependencyCycles", p.is_memory ? 0 : p.operand);
+	json_begin_array(json, "ResourcePressure");
+	for (unsigned k = 0; k < TACT_MAX_PORTS; k++) {
+		if (!(p.ports >> k & 1))
+			continue;
+		json_begin_object(json, NULL);
+		json_put_count(json, dropin_port_name(v->run->arch, k, name, sizeof(name)), p.port);
+		json_end(json);
+	}
+	json_end(json);
+	json_put_count(json, "ResourcePressureCycles", p.port);
+	json_put_count(json, "TotalCycles", v->run->cycles);
 	json_end(json);
 }
 

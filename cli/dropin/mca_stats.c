@@ -153,37 +153,47 @@ void mca_register_stats(const struct mca_view *v, struct text *out)
 
 /* ---- bottlenecks ---- */
 
-struct mca_pressures mca_pressures(const struct dropin_run *run)
+static bool is_memory_bound(const struct mca_view *v)
 {
-	struct mca_pressures p = {0};
-	uint64_t either = 0, port = 0, operand = 0;
+	struct tact_chain chain = TACT_CHAIN_INIT;
 
-	for (uint64_t i = 0; i < run->cycles; i++) {
-		port += run->stats.wait_port[i];
-		operand += run->stats.wait_operand[i];
-		either += run->stats.wait_port[i] || run->stats.wait_operand[i];
+	if (tact_explain_chain(v->run->block, &chain) < 0)
+		return false;
+	for (size_t k = 0; k < chain.n_links; k++)
+		if (chain.links[k].to_kind == 3)
+			return true;
+	return false;
+}
+
+struct mca_pressures mca_pressures(const struct mca_view *v)
+{
+	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
+	const struct dropin_stats *s = &v->run->stats;
+	struct mca_pressures p = {.is_memory = is_memory_bound(v)};
+
+	for (uint64_t i = 0; i < v->run->cycles; i++) {
+		p.port += s->wait_port[i];
+		p.operand += s->wait_operand[i];
+		p.either += s->wait_port[i] || s->wait_operand[i];
 	}
-	if (run->cycles) {
-		p.port = (double)port / (double)run->cycles;
-		p.operand = (double)operand / (double)run->cycles;
-		p.either = (double)either / (double)run->cycles;
-	}
+	/* The busiest ports: those of the contention that the bound is about. */
+	if (p.port && tact_explain_ports(v->run->block, &c) >= 0)
+		p.ports = c.ports;
 	return p;
 }
 
-/* The busiest ports: those of the contention that the bound is about. */
-static void add_resources(const struct mca_view *v, double share, struct text *out)
+static void add_share(const struct mca_view *v, const char *what, uint64_t cycles, struct text *out)
 {
-	struct tact_port_contention c = TACT_PORT_CONTENTION_INIT;
-	char name[64];
+	text_printf(out, "%s[ %.2f%% ]\n", what, 100.0 * (double)cycles / (double)v->run->cycles);
+}
 
-	if (share <= 0 || tact_explain_ports(v->run->block, &c) < 0)
-		return;
-	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
-		if (c.ports >> p & 1)
-			text_printf(out, "  - %s  [ %.2f%% ]\n",
-				    dropin_port_name(v->run->arch, p, name, sizeof(name)),
-				    share * 100);
+/* A register as the instruction has it: with %, or without. */
+static const char *sigil_of(const char *insn, const char *value)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), "%%%s", value);
+	return strstr(insn, word) ? "%" : "";
 }
 
 static void add_sequence_row(const struct mca_view *v, const struct tact_chain *chain, size_t k,
@@ -194,14 +204,15 @@ static void add_sequence_row(const struct mca_view *v, const struct tact_chain *
 		&chain->links[(k + chain->n_links - 1) % chain->n_links];
 	const size_t start = out->size;
 	const bool is_memory = before->to_kind == 3;
+	const char *value = tact_explain_value(v->run->block, before->to_kind, before->to_reg);
+	const char *insn = link->insn < v->region->n_insns ? v->region->insns[link->insn].text : "";
 
 	text_printf(out, "%s%u.", k ? " +----> " : "        ", link->insn);
 	mca_pad(out, 14, start);
-	if (link->insn < v->region->n_insns)
-		dropin_tab(out, v->region->insns[link->insn].text);
+	dropin_tab(out, insn);
 	mca_pad(out, 58, start);
-	text_printf(out, "## %s dependency:  %s\n", is_memory ? "MEMORY" : "REGISTER",
-		    tact_explain_value(v->run->block, before->to_kind, before->to_reg));
+	text_printf(out, "## %s dependency:  %s%s\n", is_memory ? "MEMORY" : "REGISTER",
+		    sigil_of(insn, value), value);
 }
 
 static void add_sequence(const struct mca_view *v, struct text *out)
@@ -220,35 +231,27 @@ static void add_sequence(const struct mca_view *v, struct text *out)
 	}
 }
 
-static bool is_memory_bound(const struct mca_view *v)
-{
-	struct tact_chain chain = TACT_CHAIN_INIT;
-
-	if (tact_explain_chain(v->run->block, &chain) < 0)
-		return false;
-	for (size_t k = 0; k < chain.n_links; k++)
-		if (chain.links[k].to_kind == 3)
-			return true;
-	return false;
-}
-
 void mca_bottleneck(const struct mca_view *v, struct text *out)
 {
-	const struct mca_pressures p = mca_pressures(v->run);
-	const bool is_memory = is_memory_bound(v);
+	const struct mca_pressures p = mca_pressures(v);
+	char name[64], line[80];
 
-	if (p.either <= 0) {
+	if (!p.either) {
 		text_add(out, "\n\nNo resource or data dependency bottlenecks discovered.\n");
 		return;
 	}
-	text_printf(out, "\n\nCycles with backend pressure increase [ %.2f%% ]\n", p.either * 100);
+	add_share(v, "\n\nCycles with backend pressure increase ", p.either, out);
 	text_add(out, "Throughput Bottlenecks: \n");
-	text_printf(out, "  Resource Pressure       [ %.2f%% ]\n", p.port * 100);
-	add_resources(v, p.port, out);
-	text_printf(out, "  Data Dependencies:      [ %.2f%% ]\n", p.operand * 100);
-	text_printf(out, "  - Register Dependencies [ %.2f%% ]\n",
-		    is_memory ? 0.0 : p.operand * 100);
-	text_printf(out, "  - Memory Dependencies   [ %.2f%% ]\n",
-		    is_memory ? p.operand * 100 : 0.0);
+	add_share(v, "  Resource Pressure       ", p.port, out);
+	for (unsigned k = 0; k < TACT_MAX_PORTS; k++) {
+		if (!(p.ports >> k & 1))
+			continue;
+		snprintf(line, sizeof(line), "  - %s  ",
+			 dropin_port_name(v->run->arch, k, name, sizeof(name)));
+		add_share(v, line, p.port, out);
+	}
+	add_share(v, "  Data Dependencies:      ", p.operand, out);
+	add_share(v, "  - Register Dependencies ", p.is_memory ? 0 : p.operand, out);
+	add_share(v, "  - Memory Dependencies   ", p.is_memory ? p.operand : 0, out);
 	add_sequence(v, out);
 }

@@ -66,7 +66,7 @@ static void add_encoding(const struct mca_view *v, size_t i, struct text *out)
 	text_printf(out, " %zu     ", end - at);
 	for (size_t k = at; k < end; k++)
 		text_printf(out, "%s%02x", k > at ? " " : "", code[k]);
-	mca_pad(out, 38, start);
+	mca_pad(out, 37, start);
 }
 
 static void add_info(const struct mca_view *v, size_t i, struct text *out)
@@ -101,7 +101,7 @@ void mca_info(const struct mca_view *v, struct text *out)
 	text_add(out, v->f->show_encoding.on ? "[7]: Encoding Size\n\n" : "\n");
 	text_add(out, "[1]    [2]    [3]    [4]    [5]    [6]    ");
 	if (v->f->show_encoding.on)
-		text_add(out, "[7]    Encodings:                     ");
+		text_add(out, "[7]    Encodings:                    ");
 	text_add(out, "Instructions:\n");
 	for (size_t i = 0; i < v->run->n; i++)
 		add_info(v, i, out);

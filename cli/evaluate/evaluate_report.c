@@ -174,18 +174,24 @@ static void add_explanation(struct tact_block *block, const struct tact_arch *ar
 		.size = sizeof(view), .block = block, .arch = arch, .prediction = &x};
 	struct tact_listing listing = predict_listing(block, 0);
 	struct text why = {0};
+	int status;
 
 	json_begin_array(json, "listing");
 	for (size_t i = 0; i < listing.n; i++)
 		json_put_string(json, NULL, listing.line[i]);
 	json_end(json);
-	if (tact_predict(block, NULL, &x) >= 0) {
+	status = tact_predict(block, NULL, &x);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status >= 0) {
 		text_add(&why,
 			 x.bottlenecks & (x.bottlenecks - 1) ? "Bottlenecks: " : "Bottleneck: ");
 		predict_names_on(&why, arch, x.bottlenecks, ", ");
 		text_add(&why, "\n");
 		predict_view_add(&view, TACT_VIEW_EXPLANATION, &why);
 	}
+	if (why.failed)
+		cli_out_of_memory();
 	add_bounds(json, &x);
 	json_put_bytes(json, "why", why.size ? why.data : "", why.size);
 	text_free(&why);
@@ -198,6 +204,7 @@ static void add_block(const struct evaluator *p, struct tact_block *block, size_
 	const struct tact_evaluated_row *row = &p->e->row[i];
 	const struct tact_evaluated_set *set = &p->e->set[row->set];
 	const char *path = p->inputs[row->input].path;
+	int status;
 
 	json_begin_object(json, NULL);
 	json_put_hex(json, "hex", row->code, row->code_size);
@@ -216,7 +223,10 @@ static void add_block(const struct evaluator *p, struct tact_block *block, size_
 			json_put_null(json, NULL);
 	}
 	json_end(json);
-	if (tact_evaluation_load(p->e, i, block) >= 0) {
+	status = tact_evaluation_load(p->e, i, block);
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status >= 0) {
 		add_explanation(block, set->arch, json);
 	} else {
 		json_begin_array(json, "listing");
@@ -402,7 +412,7 @@ int evaluate_write_report(struct evaluator *p)
 	int status = CLI_FAILED;
 
 	text_printf(&path, "%s/index.html", p->report);
-	text_add_bytes(&path, "", 1);
+	cli_string(&path);
 	if (mkdir(p->report, 0777) && errno != EEXIST) {
 		cli_message("%s: %s", p->report, strerror(errno));
 	} else if (!output_open(&out, path.data)) {

@@ -154,7 +154,7 @@ static void save(struct hunter *p)
 	struct text text = {0};
 
 	hunter_report(p, &text);
-	if (file_replace_text(p->output, &text, &diag) < 0 && !p->is_failed) {
+	if (file_write_text(p->output, &text, &diag) < 0 && !p->is_failed) {
 		cli_complain(p->output, &diag, -TACT_E_IO, 0);
 		p->is_failed = true;
 	}

@@ -84,7 +84,7 @@ const struct option_spec predict_output_specs[] = {
 	OPTION_JOBS(threads, 1024, "use N threads (default: one per core)"),
 	OPTION_CHOICE(0, "explain", "WHICH", explained, explanations,
 		      "derive the bottlenecks' bounds (bottlenecks, default), all bounds (all) or "
-		      "none (none)"),
+		      "none (none); with -f json only if it is given"),
 	OPTION_CHOICE(0, "color", "WHEN", color, colors,
 		      "use colours: auto (default: on a terminal, unless NO_COLOR is set), always "
 		      "or never"),

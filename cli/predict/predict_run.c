@@ -384,21 +384,27 @@ static int run(struct predictor *p, struct output *out)
 	bool more;
 	int status = open_worker(&w, p);
 
-	if (status)
+	if (status) {
+		output_abandon(out);
 		return status;
+	}
 	source_init(&source, &p->source, p->is_quiet);
 	predict_batch_init(&first);
 	more = predict_batch_fill(&first, &source);
 	p->is_many = more || first.n > 1;
 	if (p->command->file_option(p))
 		status = make_files(&w, &first, more, p->command->file_option(p));
-	if (status)
+	if (status) {
+		output_abandon(out);
 		goto out_free;
+	}
 	if (p->shape->begin)
 		p->shape->begin(p, &first.out);
 	if (more && threads > 1) {
 		status = predict_batches(p, &source, &first,
 					 threads < MAX_THREADS ? threads : MAX_THREADS, out, &w);
+		if (status)
+			output_abandon(out);
 	} else {
 		predict_batch_work(&first, &w);
 		predict_batch_write(&first, out);

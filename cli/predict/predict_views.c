@@ -75,17 +75,26 @@ struct tact_listing predict_listing(const struct tact_block *block, uint64_t add
 /* ---- JSON ---- */
 
 /* One more key at the end of an object, which ends in a brace and a newline. */
-static void add_graph(const struct tact_view *view, struct text *out)
+static void add_key(const struct tact_view *view, enum tact_view_kind kind, const char *key,
+		    struct text *out)
 {
-	struct text svg = {0};
+	struct text value = {0};
 
-	if (predict_view_add(view, TACT_VIEW_GRAPH_SVG, &svg) >= 0) {
+	if (predict_view_add(view, kind, &value) >= 0) {
+		const char *text = cli_string(&value);
+		const size_t blank = strspn(text, "\n");
+
 		out->size -= 2;
-		text_add(out, ",\"graph\":");
-		text_json_string(out, svg.data, svg.size);
+		text_printf(out, ",\"%s\":", key);
+		text_json_string(out, text + blank, value.size - blank);
 		text_add(out, "}\n");
 	}
-	text_free(&svg);
+	text_free(&value);
+}
+
+static bool is_explained(const struct predictor *p)
+{
+	return p->explained == EXPLAIN_BOTTLENECKS || p->explained == EXPLAIN_ALL;
 }
 
 static void add_result(struct predict_worker *w, const struct source_block *block,
@@ -104,7 +113,9 @@ static void add_result(struct predict_worker *w, const struct source_block *bloc
 	}
 	predict_view_add(&view, w->p->command->json, out);
 	if (w->p->has_graph && r->status >= 0)
-		add_graph(&view, out);
+		add_key(&view, TACT_VIEW_GRAPH_SVG, "graph", out);
+	if (is_explained(w->p) && r->status >= 0)
+		add_key(&view, TACT_VIEW_EXPLANATION, "explanation", out);
 }
 
 const struct predict_shape predict_shape_json = {NULL, add_result, NULL};

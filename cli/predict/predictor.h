@@ -30,7 +30,8 @@ enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 /* A mode that the library does not have: the latency of one pass, beside the throughput. */
 enum { PREDICT_ONCE = 1 + TACT_MODE_UNROLL };
 enum { PREDICT_MAX_MEMORIES = 64 };
-enum { EXPLAIN_BOTTLENECKS, EXPLAIN_ALL, EXPLAIN_NONE };
+/* EXPLAIN_DEFAULT: bottlenecks in texts, nothing in JSON. */
+enum { EXPLAIN_DEFAULT, EXPLAIN_BOTTLENECKS, EXPLAIN_ALL, EXPLAIN_NONE };
 /* A failure that the library does not have: no iteration ended within the budget of cycles. */
 enum { PREDICT_E_BUDGET = 1000 };
 
@@ -62,7 +63,7 @@ struct predictor {
 	bool has_graph;			 /* in JSON; no option sets it */
 	bool has_intervals;		 /* in CSV */
 	bool is_advised, is_not_advised; /* by options; neither: on a terminal */
-	int explained;			 /* what is explained in texts: EXPLAIN_... */
+	int explained;			 /* EXPLAIN_... */
 	const char *output, *graph, *mca_params_path, *model;
 	unsigned threads; /* 0: as many as there are cores */
 	char why[160];	  /* room for a message */

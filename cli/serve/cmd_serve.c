@@ -9,7 +9,8 @@
 #include "serve.h"
 
 static const char help[] =
-	"usage: tact serve [OPTIONS]\n\n"
+	"usage: tact serve [OPTIONS]\n"
+	"       tact serve --static DIR\n\n"
 	"Answers over HTTP, in JSON, what 'tact predict', 'simulate', 'insn' and 'archs' print: "
 	"for "
 	"editors and disassemblers; and on a page for people. It listens on this machine only, "
@@ -21,7 +22,9 @@ static const char help[] =
 	"  tact serve                      then open http://localhost:7342/\n"
 	"  curl -s localhost:7342/api/1/predict -H 'Content-Type: application/json' \\\n"
 	"       -d '{\"hex\": \"480fafc34801d8\", \"archs\": [\"SKL\", \"ZEN4\"]}'\n"
-	"  tact serve --listen 0.0.0.0:7342 --token-file ~/.config/tact-token --host build7\n";
+	"  tact serve --listen 0.0.0.0:7342 --token-file ~/.config/tact-token --host build7\n"
+	"  tact serve --measure            also measures, on this CPU\n"
+	"  tact serve --static site        then open site/index.html\n";
 
 #define OPTION_HOLDER server
 
@@ -37,6 +40,19 @@ static const struct option_spec address_specs[] = {
 	OPTION_TEXT(0, "token-file", "FILE", token_file,
 		    "require the token in this file as 'Authorization: Bearer TOKEN'; the file is "
 		    "made if it is missing"),
+	OPTION_FLAG(
+		0, "until-eof", ends_with_input,
+		"end when standard input ends, which a program that starts a service holds open"),
+	OPTION_END,
+};
+
+static const struct option_spec service_specs[] = {
+	OPTION_FLAG(0, "measure", measures,
+		    "measure code on this machine's CPU, too, for all who may ask: it runs in the "
+		    "sandbox of 'tact measure'"),
+	OPTION_TEXT(0, "static", "DIR", folder,
+		    "serve nothing: write DIR/index.html, a page that computes in the browser and "
+		    "needs no server, and end"),
 	OPTION_END,
 };
 
@@ -54,6 +70,8 @@ static const struct option_spec limit_specs[] = {
 		      "most iterations of a timeline (default: 100)"),
 	OPTION_NUMBER(0, "max-archs", "N", limits.archs, 1, 1000,
 		      "most microarchitectures of a request (default: 64)"),
+	OPTION_NUMBER(0, "max-measured", "N", limits.measured, 1, 1000,
+		      "most blocks of a request that are measured (default: 8)"),
 	OPTION_NUMBER(0, "max-answer", "MB", limits.answer_mb, 1, 1024,
 		      "most megabytes of an answer (default: 64)"),
 	OPTION_NUMBER(0, "max-connections", "N", connections, 1, 4096,
@@ -71,6 +89,7 @@ static const struct option_spec output_specs[] = {
 
 static const struct option_group groups[] = {
 	OPTION_OWN("Address", address_specs),
+	OPTION_OWN("Service", service_specs),
 	OPTION_OWN("Limits", limit_specs),
 	OPTION_OWN("Output", output_specs),
 	OPTION_NO_ARGUMENTS,
@@ -79,8 +98,11 @@ static const struct option_group groups[] = {
 static int run(void *target)
 {
 	struct server *s = target;
-	const int status = http_check();
+	int status;
 
+	if (s->folder)
+		return serve_static(s->folder, s->is_quiet);
+	status = http_check();
 	if (status)
 		return status;
 	if (!s->workers)
@@ -102,12 +124,15 @@ int cmd_serve(int argc, char **argv)
 			   .instructions = 20000,
 			   .iterations = 100,
 			   .archs = 64,
+			   .measured = 8,
 			   .answer_mb = 64},
 		.argc = argc,
 		.argv = argv,
 	};
 
 	if (argc == 3 && !strcmp(argv[1], SERVE_WORKER_OPTION))
-		return serve_worker(argv[2]);
+		return serve_worker(argv[2], false);
+	if (argc == 3 && !strcmp(argv[1], SERVE_MEASURER_OPTION))
+		return serve_worker(argv[2], true);
 	return option_command_run(&command, &s, argc, argv);
 }

@@ -17,20 +17,6 @@
 #include "common/cli.h"
 #include "common/output.h"
 
-const struct serve_route serve_routes[SERVE_N_ENDPOINTS] = {
-	[SERVE_HEALTH] = {"health", .takes_get = true, .is_open = true, .is_local = true},
-	[SERVE_VERSION] = {"version", .takes_get = true, .is_local = true},
-	[SERVE_OPENAPI] = {"openapi.json", .takes_get = true, .is_local = true},
-	[SERVE_ARCHS] = {"archs", .takes_get = true, .takes_post = true},
-	[SERVE_INSN] = {"insn", .takes_post = true},
-	[SERVE_PREDICT] = {"predict", .takes_post = true},
-	[SERVE_MCA] = {"mca", .takes_post = true},
-	[SERVE_SIMULATE] = {"simulate", .takes_post = true},
-	[SERVE_TIMELINE] = {"timeline", .takes_post = true},
-	[SERVE_CODE] = {"code", .takes_post = true},
-	[SERVE_PAGE] = {"page", .takes_get = true, .is_open = true, .is_local = true},
-};
-
 /* The interface, as doc/openapi.json describes it.  The Makefile says where that is. */
 __asm__(".section .rodata\n"
 	".globl serve_openapi, serve_openapi_end\n"
@@ -40,22 +26,6 @@ __asm__(".section .rodata\n"
 	"serve_openapi_end:\n"
 	".byte 0\n"
 	".previous\n");
-
-void serve_error(struct text *out, unsigned status, const char *why, const char *detail)
-{
-	struct json json = {.out = out};
-
-	json_begin_object(&json, NULL);
-	json_put_string(&json, "schema", "tact.serve/1");
-	json_put_count(&json, "status", status);
-	json_put_string(&json, "error", why);
-	if (detail) { /* "messages":[...]} and a newline */
-		text_add(out, ",");
-		text_add(out, detail);
-	} else {
-		json_end_line(&json);
-	}
-}
 
 void gate_address(const void *address, char *text, size_t size)
 {
@@ -226,6 +196,10 @@ unsigned gate_check(const struct http_config *config, const struct gate_headers 
 		*why = route->takes_post ? "this address takes POST with a JSON object"
 					 : "this address takes GET";
 		return 405;
+	}
+	if (*endpoint == SERVE_MEASURE && !config->measuring) {
+		*why = "this service does not measure; that takes tact serve --measure";
+		return 501;
 	}
 	status = route->is_open ? 0 : check_token(config, h->authorization, why);
 	if (!status && !strcmp(h->method, "POST"))

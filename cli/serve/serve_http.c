@@ -269,6 +269,8 @@ static void write_page(const struct http *http, struct text *out)
 	json_printf_string(&json, "version", "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 			   TACT_VERSION_PATCH);
 	json_put_bool(&json, "needs_token", *http->config.token);
+	if (http->config.measuring)
+		json_put_string(&json, "measures", http->config.cpu);
 	json_end_line(&json);
 	page_write(&page_serve, &data, out);
 	text_free(&data);
@@ -333,7 +335,11 @@ static enum MHD_Result compute(struct http *http, struct MHD_Connection *mhd, st
 		local_answer(http, r->endpoint, &text);
 		return answer(http, mhd, r, url, 200, cli_string(&text), text.size);
 	}
-	pool_ask(http->config.pool, r->endpoint, r->body.data, r->body.size, &a);
+	if (r->endpoint == SERVE_MEASURE)
+		pool_measure(http->config.pool, http->config.measuring, r->body.data, r->body.size,
+			     &a);
+	else
+		pool_ask(http->config.pool, r->endpoint, r->body.data, r->body.size, &a);
 	if (!hold_answer(http, r, a.size)) {
 		free(a.body);
 		return refuse(http, mhd, r, url, 503,
@@ -435,6 +441,7 @@ int http_start(struct http **out, const struct http_config *config)
 	*http = (struct http){.config = *config};
 	*out = NULL;
 	pthread_mutex_init(&http->lock, NULL);
+	errno = 0;
 	if (microhttpd_load(&http->api))
 		http->daemon = http->api.start_daemon(
 			MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
@@ -449,7 +456,8 @@ int http_start(struct http **out, const struct http_config *config)
 			MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_THREAD_STACK_SIZE,
 			(size_t)256 << 10, MHD_OPTION_END);
 	if (!http->daemon) {
-		cli_message("libmicrohttpd does not start");
+		cli_message("libmicrohttpd does not start%s%s", errno ? ": " : "",
+			    errno ? strerror(errno) : "");
 		pthread_mutex_destroy(&http->lock);
 		free(http);
 		return CLI_FAILED;

@@ -38,6 +38,8 @@ struct pool {
 	pthread_cond_t freed;
 	struct worker *workers; /* owned */
 	unsigned n, replaced;
+	bool measures;
+	bool has_begun; /* what starts now takes the place of another one */
 	int wake;
 };
 
@@ -66,7 +68,7 @@ static bool give(int fd, const void *data, size_t size, int64_t until)
 			size -= (size_t)n;
 		} else if (n < 0 && errno != EINTR && errno != EAGAIN) {
 			return false;
-		} else if (left <= 0 || poll(&ready, 1, (int)left) < 0) {
+		} else if (left <= 0 || (poll(&ready, 1, (int)left) < 0 && errno != EINTR)) {
 			return false;
 		}
 	}
@@ -87,7 +89,7 @@ static bool take(int fd, void *data, size_t size, int64_t until)
 			size -= (size_t)n;
 		} else if (!n || (errno != EINTR && errno != EAGAIN)) {
 			return false;
-		} else if (left <= 0 || poll(&ready, 1, (int)left) < 0) {
+		} else if (left <= 0 || (poll(&ready, 1, (int)left) < 0 && errno != EINTR)) {
 			return false;
 		}
 	}
@@ -127,12 +129,15 @@ static void end_worker(struct worker *w)
 static int spawn_worker(struct pool *pool, struct worker *w)
 {
 	const struct serve_limits *l = &pool->server->limits;
-	char limits[80];
-	const char *const argv[] = {"/proc/self/exe", "serve", SERVE_WORKER_OPTION, limits, NULL};
+	char limits[100];
+	const char *const argv[] = {"/proc/self/exe", "serve",
+				    pool->measures ? SERVE_MEASURER_OPTION : SERVE_WORKER_OPTION,
+				    limits, NULL};
 	int fds[2], error;
 
-	snprintf(limits, sizeof(limits), "%u,%u,%u,%u,%u,%u", l->body_kb, l->blocks,
-		 l->instructions, l->iterations, l->archs, l->answer_mb);
+	snprintf(limits, sizeof(limits), "%u,%u,%u,%u,%u,%u,%u,%d", l->body_kb, l->blocks,
+		 l->instructions, l->iterations, l->archs, l->answer_mb, l->measured,
+		 !pool->has_begun);
 	w->messages = memfd_create("tact-messages", MFD_CLOEXEC);
 	if (w->messages < 0)
 		return errno;
@@ -170,7 +175,8 @@ static int start_worker(struct pool *pool, struct worker *w)
 	}
 	if (!take(w->fd, &ready, sizeof(ready), now_ms() + READY_MS) || ready.what != 200) {
 		show_last_words(w);
-		cli_message("a worker ended while it started");
+		cli_message(pool->measures ? "this machine cannot measure"
+					   : "a worker ended while it started");
 		end_worker(w);
 		return CLI_UNABLE;
 	}
@@ -192,21 +198,25 @@ void pool_stop(struct pool *pool)
 	free(pool);
 }
 
-int pool_start(struct pool **out, const struct server *s)
+int pool_start(struct pool **out, const struct server *s, bool measures)
 {
+	/* Two that measure would disturb each other. */
+	const unsigned n = measures ? 1 : s->workers;
 	struct pool *pool = cli_alloc(sizeof(*pool));
 	pthread_condattr_t attributes;
 	int status = CLI_GOOD;
 
-	*pool = (struct pool){.server = s, .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+	*pool = (struct pool){
+		.server = s, .measures = measures, .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 	pthread_mutex_init(&pool->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&pool->freed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	pool->workers = cli_alloc(s->workers * sizeof(*pool->workers));
-	while (!status && pool->n < s->workers)
+	pool->workers = cli_alloc(n * sizeof(*pool->workers));
+	while (!status && pool->n < n)
 		status = start_worker(pool, &pool->workers[pool->n++]);
+	pool->has_begun = true;
 	if (status) {
 		pool_stop(pool);
 		pool = NULL;
@@ -343,16 +353,17 @@ static bool read_answer(struct pool *pool, struct worker *w, int64_t until,
 	return false;
 }
 
-void pool_ask(struct pool *pool, enum serve_endpoint endpoint, const void *body, size_t size,
-	      struct serve_answer *answer)
+static void ask(struct pool *pool, enum serve_endpoint endpoint, const void *body, size_t size,
+		int64_t until, struct serve_answer *answer)
 {
-	const int64_t until = now_ms() + (int64_t)pool->server->timeout * 1000;
 	const struct serve_head head = {endpoint, (uint32_t)size};
 	struct worker *w = acquire_sound(pool, until);
 	bool is_well;
 
 	if (!w) {
-		refuse(answer, 503, "all workers are busy; try again later");
+		refuse(answer, 503,
+		       pool->measures ? "other code is being measured; try again later"
+				      : "all workers are busy; try again later");
 		return;
 	}
 	is_well = give(w->fd, &head, sizeof(head), until) && give(w->fd, body, size, until) &&
@@ -365,4 +376,30 @@ void pool_ask(struct pool *pool, enum serve_endpoint endpoint, const void *body,
 		refuse(answer, 500, "the worker ended; another one takes its place");
 	}
 	release(pool, w, is_well);
+}
+
+static int64_t limit_of(const struct pool *pool)
+{
+	return now_ms() + (int64_t)pool->server->timeout * 1000;
+}
+
+void pool_ask(struct pool *pool, enum serve_endpoint endpoint, const void *body, size_t size,
+	      struct serve_answer *answer)
+{
+	ask(pool, endpoint, body, size, limit_of(pool), answer);
+}
+
+void pool_measure(struct pool *pool, struct pool *measuring, const void *body, size_t size,
+		  struct serve_answer *answer)
+{
+	const int64_t until = limit_of(pool);
+	struct serve_answer plan;
+
+	ask(pool, SERVE_MEASURE, body, size, until, &plan);
+	if (plan.status != SERVE_PLAN) {
+		*answer = plan;
+		return;
+	}
+	ask(measuring, SERVE_MEASURE, plan.body, plan.size, until, answer);
+	free(plan.body);
 }

@@ -17,14 +17,19 @@ enum kind {
 	IS_NOT_FLAG,   /* false: the option */
 	IS_WORD,       /* text without blanks: a name, a list */
 	IS_NAME,       /* any text: the name of a function */
+	IS_MODEL,      /* one of those that predict has */
+	IS_MODELS,     /* and llvm-mca; separated by commas */
 	IS_NUMBER,     /* from 1 on */
 	IS_NUMBER_ALL, /* a number, or "all" */
+	IS_PLACE,      /* in a cache line */
 	IS_ITERATIONS  /* bounded by a limit */
 };
 
 #define ON(endpoint) (1u << SERVE_##endpoint)
 #define BLOCKS	     (ON(PREDICT) | ON(MCA) | ON(SIMULATE) | ON(TIMELINE))
-#define CODE	     (BLOCKS | ON(CODE))
+#define CODE	     (BLOCKS | ON(MODELS) | ON(CODE))
+#define SOURCE	     (CODE | ON(MEASURE))
+#define RUN	     (BLOCKS | ON(MODELS) | ON(MEASURE))
 
 static const struct field {
 	const char *name;
@@ -32,21 +37,26 @@ static const struct field {
 	const char *option;
 	unsigned endpoints;
 } fields[] = {
-	{"syntax", IS_WORD, "--syntax", CODE},
-	{"function", IS_NAME, "--function", CODE},
-	{"loop", IS_NUMBER, "--loop", CODE},
-	{"addr", IS_WORD, "--addr", CODE},
-	{"path", IS_NUMBER_ALL, "--path", CODE},
-	{"skip_unknown", IS_FLAG, "--skip-unknown", CODE},
-	{"demangle", IS_NOT_FLAG, "--no-demangle", CODE},
-	{"mode", IS_WORD, "--mode", BLOCKS},
+	{"syntax", IS_WORD, "--syntax", SOURCE},
+	{"function", IS_NAME, "--function", SOURCE},
+	{"loop", IS_NUMBER, "--loop", SOURCE},
+	{"addr", IS_WORD, "--addr", SOURCE},
+	{"path", IS_NUMBER_ALL, "--path", SOURCE},
+	{"skip_unknown", IS_FLAG, "--skip-unknown", SOURCE},
+	{"demangle", IS_NOT_FLAG, "--no-demangle", SOURCE},
+	{"lines", IS_FLAG, "--lines", ON(CODE)},
+	{"mode", IS_WORD, "--mode", RUN},
 	{"alignment", IS_NUMBER_ALL, "--alignment", BLOCKS},
-	{"init", IS_WORD, "--init", BLOCKS},
-	{"memory", IS_WORD, "--memory", BLOCKS},
+	{"init", IS_WORD, "--init", RUN},
+	{"memory", IS_WORD, "--memory", BLOCKS | ON(MEASURE)},
+	{"alignment", IS_PLACE, "--alignment", ON(MODELS) | ON(MEASURE)},
+	{"vectors", IS_WORD, "--vectors", ON(MEASURE)},
 	{"alias", IS_FLAG, "--alias", BLOCKS},
 	{"alias", IS_NOT_FLAG, "--noalias", BLOCKS},
 	{"advice", IS_FLAG, "--advice", ON(PREDICT) | ON(SIMULATE)},
-	{"model", IS_WORD, "--model", ON(PREDICT)},
+	{"explain", IS_WORD, "--explain", ON(PREDICT)},
+	{"model", IS_MODEL, "--model", ON(PREDICT)},
+	{"models", IS_MODELS, "--models", ON(MODELS)},
 	{"idealize", IS_FLAG, "--idealize", ON(PREDICT)},
 	{"paper", IS_FLAG, "--paper", ON(PREDICT)},
 	{"only", IS_WORD, "--only", ON(PREDICT)},
@@ -63,9 +73,9 @@ static const struct {
 	const char *name;
 	unsigned endpoints;
 } others[] = {
-	{"text", CODE | ON(INSN)},
-	{"hex", CODE | ON(INSN)},
-	{"file", CODE},
+	{"text", SOURCE | ON(INSN)},
+	{"hex", SOURCE | ON(INSN)},
+	{"file", SOURCE},
 	{"name", ON(INSN)},
 	{"archs", CODE | ON(INSN) | ON(ARCHS)},
 	{"graph", ON(PREDICT)},
@@ -110,6 +120,44 @@ static bool is_plain(const char *value, bool with_blanks, size_t most)
 	return n > 0 && n <= most;
 }
 
+/* Those that need no file of a request's choice, and no program.  llvm-mca is a program, and for
+ * comparisons only: it is started in the worker's box, and reads what LLVM's disassembler made of
+ * bytes, no text of a request.
+ */
+static bool is_model(const char *name, size_t length, bool is_compared)
+{
+	static const char *const models[] = {"facile", "sim", "mca"};
+	static const char llvm[] = "llvm-mca";
+	const size_t n = strlen(llvm);
+
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(models); i++)
+		if (strlen(models[i]) == length && !strncmp(name, models[i], length))
+			return true;
+	if (!is_compared || length < n || strncmp(name, llvm, n) != 0)
+		return false;
+	/* "llvm-mca", or "llvm-mca-19" */
+	return length == n || (name[n] == '-' && length > n + 1 && length <= n + 3 &&
+			       strspn(name + n + 1, "0123456789") >= length - n - 1);
+}
+
+static bool check_models(struct serve_job *job, const char *text)
+{
+	size_t n = 1;
+
+	for (; n <= 8; n++) {
+		const size_t length = strcspn(text, ",");
+
+		if (!is_model(text, length, true))
+			break;
+		if (!text[length])
+			return true;
+		text += length + 1;
+	}
+	return wrong(job, 400,
+		     "\"models\" are facile, sim, mca, llvm-mca and llvm-mca-VERSION, "
+		     "with commas between them");
+}
+
 static bool add_text(struct serve_job *job, const struct field *f, const json_t *value)
 {
 	const char *text = json_string_value(value);
@@ -121,17 +169,17 @@ static bool add_text(struct serve_job *job, const struct field *f, const json_t 
 			     "\"%s\" is empty, too long, or has characters that it may "
 			     "not have",
 			     f->name);
-	/* Models that are programs or files have a colon or a slash in their names. */
-	if (!strcmp(f->name, "model") && strcmp(text, "facile") && strcmp(text, "sim") &&
-	    strcmp(text, "mca"))
+	if (f->kind == IS_MODEL && !is_model(text, strlen(text), false))
 		return wrong(job, 400, "\"model\" is none of facile, sim and mca");
+	if (f->kind == IS_MODELS && !check_models(job, text))
+		return false;
 	return add_word(job, f->option, text);
 }
 
 static bool add_number(struct serve_job *job, const struct field *f, const json_t *value,
 		       const struct serve_limits *limits)
 {
-	const json_int_t least = f->kind == IS_NUMBER_ALL ? 0 : 1;
+	const json_int_t least = f->kind == IS_NUMBER_ALL || f->kind == IS_PLACE ? 0 : 1;
 	json_int_t number = json_integer_value(value);
 	char digits[24];
 
@@ -141,6 +189,8 @@ static bool add_number(struct serve_job *job, const struct field *f, const json_
 	if (!json_is_integer(value) || number < least || number > 1000000000)
 		return wrong(job, 400, "\"%s\" has to be a whole number from %d on%s", f->name,
 			     (int)least, f->kind == IS_NUMBER_ALL ? ", or \"all\"" : "");
+	if (f->kind == IS_PLACE && number > 63)
+		return wrong(job, 400, "\"%s\" has to be a whole number up to 63", f->name);
 	if (f->kind == IS_ITERATIONS && number > limits->iterations)
 		return wrong(job, 413, "\"%s\" may be %u at most (--max-iterations)", f->name,
 			     limits->iterations);
@@ -160,9 +210,12 @@ static bool add_field(struct serve_job *job, const struct field *f, const json_t
 								   : true;
 	case IS_WORD:
 	case IS_NAME:
+	case IS_MODEL:
+	case IS_MODELS:
 		return add_text(job, f, value);
 	case IS_NUMBER:
 	case IS_NUMBER_ALL:
+	case IS_PLACE:
 	case IS_ITERATIONS:
 		break;
 	}
@@ -206,12 +259,21 @@ static bool add_archs(struct serve_job *job, const json_t *value, const struct s
 
 /* ---- code ---- */
 
-static bool add_digits(struct serve_job *job, const json_t *value)
+static bool add_digits(struct serve_job *job, const json_t *value,
+		       const struct serve_limits *limits)
 {
+	enum { LONGEST = 2 * 15 }; /* digits of an instruction */
 	const char *text = json_string_value(value);
+	size_t n = 0;
 
 	if (!text || strspn(text, "0123456789abcdefABCDEFxX \t\r\n") != strlen(text))
 		return wrong(job, 400, "\"hex\" has to be hex digits, or a list of such strings");
+	for (const char *p = text; *p; p++)
+		n += isxdigit((unsigned char)*p) != 0;
+	/* No need to decode that. */
+	if (n > (size_t)LONGEST * limits->instructions)
+		return wrong(job, 413, "more than %u instructions (--max-instructions)",
+			     limits->instructions);
 	return add_word(job, "--hex", text);
 }
 
@@ -221,11 +283,11 @@ static bool add_hex(struct serve_job *job, const json_t *value, const struct ser
 	size_t i;
 
 	if (!json_is_array(value))
-		return add_digits(job, value);
+		return add_digits(job, value, limits);
 	if (json_array_size(value) > limits->blocks)
 		return wrong(job, 413, "%zu blocks; at most %u (--max-blocks)",
 			     json_array_size(value), limits->blocks);
-	json_array_foreach(value, i, item) if (!add_digits(job, item)) return false;
+	json_array_foreach(value, i, item) if (!add_digits(job, item, limits)) return false;
 	return i > 0 || wrong(job, 400, "\"hex\" is an empty list");
 }
 
@@ -299,7 +361,7 @@ static bool add_code(struct serve_job *job, const json_t *root, const struct ser
 }
 
 /* The instruction of insn: its words follow --, so that none is an option. */
-static bool add_insn(struct serve_job *job, const json_t *root)
+static bool add_insn(struct serve_job *job, const json_t *root, const struct serve_limits *limits)
 {
 	const json_t *hex = json_object_get(root, "hex"), *name = json_object_get(root, "name");
 	const json_t *text = json_object_get(root, "text");
@@ -309,7 +371,7 @@ static bool add_insn(struct serve_job *job, const json_t *root)
 			     "a request has exactly one of \"name\", \"text\" (an "
 			     "instruction) and \"hex\"");
 	if (hex)
-		return !json_is_array(hex) ? add_digits(job, hex)
+		return !json_is_array(hex) ? add_digits(job, hex, limits)
 					   : wrong(job, 400, "\"hex\" has to be hex digits");
 	name = name ? name : text;
 	if (!json_is_string(name) || !is_plain(json_string_value(name), true, 1000))
@@ -358,11 +420,14 @@ static bool add_first_words(struct serve_job *job, enum serve_endpoint endpoint,
 		[SERVE_ARCHS] = "archs",       [SERVE_INSN] = "insn",
 		[SERVE_PREDICT] = "predict",   [SERVE_MCA] = "predict",
 		[SERVE_SIMULATE] = "simulate", [SERVE_TIMELINE] = "simulate",
-		[SERVE_CODE] = "code",
+		[SERVE_MODELS] = "models",     [SERVE_CODE] = "code",
+		[SERVE_MEASURE] = "measure",
 	};
-	bool is_good = add_word(job, commands[endpoint], NULL) &&
-		       add_word(job, "--format", "json") && add_word(job, "--quiet", NULL);
+	bool is_good = add_word(job, commands[endpoint], NULL);
 
+	if (endpoint == SERVE_MEASURE || endpoint == SERVE_MODELS)
+		return is_good;
+	is_good = is_good && add_word(job, "--format", "json") && add_word(job, "--quiet", NULL);
 	if (is_good && (1u << endpoint & BLOCKS))
 		is_good = add_word(job, "--jobs", "1");
 	if (is_good && endpoint == SERVE_MCA)
@@ -389,13 +454,33 @@ static bool read_root(struct serve_job *job, enum serve_endpoint endpoint, json_
 		return wrong(job, 400, "\"graph\" has to be true or false");
 	job->has_graph = json_is_true(graph);
 	if (endpoint == SERVE_INSN)
-		return add_insn(job, root);
-	return 1u << endpoint & CODE ? add_code(job, root, limits) : true;
+		return add_insn(job, root, limits);
+	return 1u << endpoint & SOURCE ? add_code(job, root, limits) : true;
+}
+
+/* Counts the values of a text of JSON, more or less, up to `most`.  Small values take a hundred times
+ * as much memory as text: "[{},{},{}".
+ */
+static size_t count_values(const char *body, size_t size, size_t most)
+{
+	bool is_string = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < size && n < most; i++) {
+		if (is_string && body[i] == '\\')
+			i++;
+		else if (body[i] == '"')
+			is_string = !is_string;
+		else if (!is_string)
+			n += body[i] == ',' || body[i] == '[' || body[i] == '{';
+	}
+	return n;
 }
 
 bool serve_read(struct serve_job *job, enum serve_endpoint endpoint, const char *body, size_t size,
 		const struct serve_limits *limits)
 {
+	const size_t most = 256 + (size_t)limits->blocks + limits->archs;
 	json_error_t error;
 	json_t *root;
 	bool is_good;
@@ -404,6 +489,11 @@ bool serve_read(struct serve_job *job, enum serve_endpoint endpoint, const char 
 		body = "{}";
 		size = 2;
 	}
+	/* Nothing that is asked for needs more. */
+	if (count_values(body, size, most) == most)
+		return wrong(job, 413,
+			     "the request has more values than --max-blocks and "
+			     "--max-archs allow");
 	root = json_loadb(body, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!root)
 		return wrong(job, 400, "the request is not JSON: line %d, column %d: %.120s",

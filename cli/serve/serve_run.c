@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <tact/arch.h>
+
 #include "common/cli.h"
 #include "common/output.h"
 #include "serve.h"
@@ -30,12 +33,17 @@ enum {
 	GRACE_MS = 60000 /* most time to end */
 };
 
+/* LISTEN_FDNAMES of a socket that this program has opened, and hands over to itself. */
+#define OWN_SOCKET "tact-serve-itself"
+
 struct service {
 	const struct server *server;
 	struct http_config config;
-	struct pool *pool;
+	struct pool *pool, *measuring;
 	struct http *http;
+	struct tact_cpu cpu; /* of this machine */
 	int listener, signals;
+	bool is_shared; /* the listener: who handed it over has it, too */
 	char address[80], token[SERVE_TOKEN_MOST + 1];
 };
 
@@ -121,6 +129,7 @@ static int listen_at(struct service *v, const char *name, const char *port)
 static bool take_over(struct service *v)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	const char *name = getenv("LISTEN_FDNAMES");
 	int is_listening = 0;
 	socklen_t size = sizeof(is_listening);
 
@@ -128,9 +137,11 @@ static bool take_over(struct service *v)
 		return false;
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &is_listening, &size) || !is_listening)
 		return false;
 	v->listener = LISTEN_FD;
+	v->is_shared = !name || strcmp(name, OWN_SOCKET) != 0;
 	fcntl(LISTEN_FD, F_SETFD, FD_CLOEXEC);
 	fcntl(LISTEN_FD, F_SETFL, fcntl(LISTEN_FD, F_GETFL) | O_NONBLOCK);
 	return true;
@@ -223,6 +234,8 @@ static void begin_anew(const struct service *v)
 	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
 	setenv("LISTEN_PID", pid, 1);
 	setenv("LISTEN_FDS", "1", 1);
+	if (!v->is_shared)
+		setenv("LISTEN_FDNAMES", OWN_SOCKET, 1);
 	sigemptyset(&none);
 	pthread_sigmask(SIG_SETMASK, &none, &before);
 	if ((v->listener == LISTEN_FD ? !fcntl(LISTEN_FD, F_SETFD, 0)
@@ -233,6 +246,7 @@ static void begin_anew(const struct service *v)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	free(argv);
 }
 
@@ -260,12 +274,30 @@ static void accept_all(struct service *v)
 	}
 }
 
+static bool has_input_ended(void)
+{
+	char unread[256];
+	const ssize_t n = read(STDIN_FILENO, unread, sizeof(unread));
+
+	return !n || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+static void mend(struct service *v)
+{
+	pool_mend(v->pool);
+	if (v->measuring)
+		pool_mend(v->measuring);
+}
+
 /* Returns the signal that ends it. */
 static int loop(struct service *v)
 {
-	struct pollfd fds[] = {{.fd = v->listener, .events = POLLIN},
-			       {.fd = v->signals, .events = POLLIN},
-			       {.fd = pool_wake_fd(v->pool), .events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = v->listener, .events = POLLIN},
+		{.fd = v->signals, .events = POLLIN},
+		{.fd = pool_wake_fd(v->pool), .events = POLLIN},
+		{.fd = v->measuring ? pool_wake_fd(v->measuring) : -1, .events = POLLIN},
+		{.fd = v->server->ends_with_input ? STDIN_FILENO : -1, .events = POLLIN}};
 	int64_t swept = now_ms();
 	struct signalfd_siginfo info;
 
@@ -274,14 +306,16 @@ static int loop(struct service *v)
 			return SIGTERM;
 		if (read(v->signals, &info, sizeof(info)) == sizeof(info))
 			return (int)info.ssi_signo;
+		if (fds[4].revents && has_input_ended())
+			return SIGTERM;
 		if (fds[0].revents)
 			accept_all(v);
 		if (now_ms() - swept >= SWEEP_MS) {
-			pool_mend(v->pool);
+			mend(v);
 			http_sweep(v->http, false);
 			swept = now_ms();
-		} else if (fds[2].revents) {
-			pool_mend(v->pool);
+		} else if (fds[2].revents || fds[3].revents) {
+			mend(v);
 		}
 	}
 }
@@ -290,7 +324,24 @@ static bool has_pending(int listener)
 {
 	struct pollfd fd = {.fd = listener, .events = POLLIN};
 
-	return poll(&fd, 1, 0) > 0;
+	return poll(&fd, 1, DRAIN_MS) > 0;
+}
+
+/* From now on nobody new connects: whoever did so between our last look and close would be cut off.
+ * The filter sees segments from the TCP header on; one with SYN is dropped, and sent again later.
+ */
+static void shut_door(int listener)
+{
+	enum { FLAGS = 13, SYN = 2 }; /* RFC 9293, 3.1 */
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SYN, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+		BPF_STMT(BPF_RET | BPF_K, ~0u),
+	};
+	const struct sock_fprog program = {.len = CLI_ARRAY_SIZE(code), .filter = code};
+
+	setsockopt(listener, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 }
 
 /* Answers everybody who has connected, and stops listening unless somebody else will. */
@@ -301,13 +352,16 @@ static void drain(struct service *v, bool keeps_listening)
 
 	http_drain(v->http);
 	if (!keeps_listening) {
+		/* Of a socket that others hold, they answer who comes next. */
+		if (!v->is_shared)
+			shut_door(v->listener);
 		while (has_pending(v->listener) && now_ms() < until)
 			accept_all(v);
 		close(v->listener);
 		v->listener = -1;
 	}
 	while (http_count(v->http) && now_ms() < until) {
-		pool_mend(v->pool);
+		mend(v);
 		http_sweep(v->http, true);
 		nanosleep(&nap, NULL);
 	}
@@ -319,30 +373,55 @@ static void announce(const struct service *v)
 		cli_message("serving at http://%s:%u/", v->address, v->config.port);
 }
 
+/* Returns an exit code, with the message given. */
+static int start(struct service *v)
+{
+	int status = pool_start(&v->pool, v->server, false);
+
+	if (!status && v->server->measures)
+		status = pool_start(&v->measuring, v->server, true);
+	v->config.pool = v->pool;
+	v->config.measuring = v->measuring;
+	if (!status)
+		status = http_start(&v->http, &v->config);
+	return status;
+}
+
+static void stop(struct service *v)
+{
+	http_stop(v->http);
+	pool_stop(v->measuring);
+	pool_stop(v->pool);
+	v->http = NULL;
+	v->measuring = v->pool = NULL;
+}
+
 /* Returns an exit code, or -1 to go on. */
 static int serve_once(struct service *v)
 {
-	int status = pool_start(&v->pool, v->server), number;
+	int status = start(v), number = SIGTERM;
 
-	if (status)
-		return status;
-	v->config.pool = v->pool;
-	status = http_start(&v->http, &v->config);
-	if (status) {
-		pool_stop(v->pool);
-		return status;
+	if (!status) {
+		announce(v);
+		number = loop(v);
+		if (!v->server->is_quiet)
+			cli_message(number == SIGHUP ? "beginning anew" : "ending");
+		drain(v, number == SIGHUP);
 	}
-	announce(v);
-	number = loop(v);
-	if (!v->server->is_quiet)
-		cli_message(number == SIGHUP ? "beginning anew" : "ending");
-	drain(v, number == SIGHUP);
-	http_stop(v->http);
-	pool_stop(v->pool);
+	stop(v);
 	if (number != SIGHUP)
-		return CLI_GOOD;
+		return status;
 	begin_anew(v);
 	return -1;
+}
+
+static void find_cpu(struct service *v)
+{
+	v->cpu = (struct tact_cpu)TACT_CPU_INIT;
+	tact_cpu_find("native", &v->cpu);
+	v->config.cpu = v->cpu.arch	  ? tact_arch_name(v->cpu.arch)
+			: v->cpu.brand[0] ? v->cpu.brand
+					  : "this machine";
 }
 
 int serve_run(const struct server *s)
@@ -351,6 +430,7 @@ int serve_run(const struct server *s)
 	int status = CLI_GOOD;
 
 	v.config = (struct http_config){.server = s, .token = v.token};
+	find_cpu(&v);
 	if (s->token_file)
 		status = serve_token_load(s->token_file, v.token);
 	if (!status)

@@ -329,6 +329,8 @@ static int analyse(struct tracer *p)
 	code = trace_analyse(&run, &p->setup, &job);
 	if (run.n && run.results[0])
 		written = write_result(p, &run, &out);
+	else
+		output_abandon(&out);
 	if (output_close(&out))
 		written = CLI_FAILED;
 	trace_run_fini(&run);

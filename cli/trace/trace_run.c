@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/output.h"
 #include "tracer.h"
 
 #include <tact-program/tracing.h>
@@ -262,8 +263,13 @@ static int create_analysis(struct trace_run *run, struct trace_progress *progres
 	for (size_t i = 0; i < s->archs.n; i++) {
 		struct tact_analysis **made = &run->analyses[run->n++];
 
+		int status;
+
 		opt.arch = s->archs.arch[i];
-		if (tact_analysis_create(made, run->trace, run->symbols, &opt, &diag) < 0) {
+		status = tact_analysis_create(made, run->trace, run->symbols, &opt, &diag);
+		if (status == -TACT_E_NOMEM)
+			cli_out_of_memory();
+		if (status < 0) {
 			cli_message("%s", diag.text);
 			return CLI_FAILED;
 		}
@@ -346,7 +352,8 @@ static int on_words(void *arg, uint64_t words)
 	return 0;
 }
 
-static int record(struct trace_run *run, int fd, const char *name)
+/* *is_whole: everything that there was to record has been written. */
+static int record(struct trace_run *run, int fd, const char *name, bool *is_whole)
 {
 	struct trace_progress progress;
 	struct tact_diag diag = {0};
@@ -357,6 +364,7 @@ static int record(struct trace_run *run, int fd, const char *name)
 	status = tact_trace_record(run->trace, fd, on_words, &progress, &diag);
 	number = program_signals_release();
 	trace_progress_clear(&progress);
+	*is_whole = status >= 0;
 	if (status < 0) {
 		cli_message("%s: %s", name, diag.text);
 		code = CLI_FAILED;
@@ -370,28 +378,51 @@ static int record(struct trace_run *run, int fd, const char *name)
 	return code;
 }
 
+/* The file is opened before the program runs. */
+static int record_to_file(struct trace_run *run, const char *path)
+{
+	struct output out;
+	bool is_whole = false;
+	int code;
+
+	if (output_open(&out, path))
+		return CLI_FAILED;
+	code = open_run(run);
+	if (!code)
+		code = record(run, out.fd, path, &is_whole);
+	if (is_whole)
+		return output_close(&out) && !code ? CLI_FAILED : code;
+	output_abandon(&out);
+	return code;
+}
+
+static int record_to_socket(struct trace_run *run, const char *address)
+{
+	struct tact_diag diag = {0};
+	const int fd = tact_trace_connect(address, &diag);
+	bool is_whole;
+	int code;
+
+	if (fd < 0) {
+		cli_message("%s", diag.text);
+		return exit_code(fd);
+	}
+	code = open_run(run);
+	if (!code)
+		code = record(run, fd, address, &is_whole);
+	if (close(fd) && !code) {
+		cli_message("%s: %s", address, strerror(errno));
+		code = CLI_FAILED;
+	}
+	return code;
+}
+
 int trace_record_to(struct trace_setup *setup, const struct trace_job *job, const char *path,
 		    const char *connect)
 {
 	struct trace_run run = {.setup = setup, .job = job};
-	struct tact_diag diag = {0};
-	int fd, code;
+	const int code = path ? record_to_file(&run, path) : record_to_socket(&run, connect);
 
-	/* Open the output before the program runs. */
-	fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
-		  : tact_trace_connect(connect, &diag);
-	if (fd < 0) {
-		cli_message("%s%s%s", path ? path : "", path ? ": " : "",
-			    path ? strerror(errno) : diag.text);
-		return path ? CLI_FAILED : exit_code(fd);
-	}
-	code = open_run(&run);
-	if (!code)
-		code = record(&run, fd, path ? path : connect);
 	trace_run_fini(&run);
-	if (close(fd) && !code) {
-		cli_message("%s: %s", path ? path : connect, strerror(errno));
-		code = CLI_FAILED;
-	}
 	return code;
 }

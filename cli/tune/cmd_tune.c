@@ -383,7 +383,7 @@ static void describe(const struct tuning *p, struct text *out)
 	text_printf(out, "mean error of the test: default %.2f%%, start %.2f%%, learned %.2f%%\n",
 		    100 * s.defaults[TACT_TUNE_TEST], 100 * s.start[TACT_TUNE_TEST],
 		    100 * s.learned[TACT_TUNE_TEST]);
-	text_add_bytes(out, "", 1);
+	cli_string(out);
 }
 
 static int save(const struct tuning *p)

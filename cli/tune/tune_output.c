@@ -264,8 +264,7 @@ static void csv_number(const struct csv_table *csv, const char *kind, const char
 	struct text number = {0};
 
 	text_printf(&number, "%.6g", value);
-	text_add_bytes(&number, "", 1);
-	csv_row(csv, kind, name, table, key, number.data);
+	csv_row(csv, kind, name, table, key, cli_string(&number));
 	text_free(&number);
 }
 
@@ -333,8 +332,8 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 		struct text value = {0};
 
 		text_printf(&value, "%d", list[i].value);
-		text_add_bytes(&value, "", 1);
-		csv_number(&csv, "sensitivity", list[i].name, tables[2], value.data, list[i].error);
+		csv_number(&csv, "sensitivity", list[i].name, tables[2], cli_string(&value),
+			   list[i].error);
 		text_free(&value);
 	}
 }

@@ -70,6 +70,10 @@ struct tact_input_options {
 	 */
 	int path;
 	bool is_whole; /* ELF, asm: without markers, all code of each section is one region */
+	/* ELF, asm, raw: only code between markers; without any, opening fails.  Raw bytes have
+	 * byte markers; otherwise these are not looked for in them.
+	 */
+	bool is_marked;
 };
 #define TACT_INPUT_OPTIONS_INIT TACT_SIZED(struct tact_input_options)
 
@@ -182,6 +186,30 @@ int tact_input_next(struct tact_input *in, struct tact_region *region, struct ta
  *   -TACT_E_NOMEM  out of memory
  */
 int tact_input_line(struct tact_input *in, size_t offset, uint64_t *line);
+
+/* A line of source. */
+struct tact_source_line {
+	size_t size;	  /* sizeof(struct tact_source_line) */
+	const char *path; /* of its file as debug information has it, with its directories; "": the
+				 line is of the input, which is assembly text without a line table */
+	const char
+		*function; /* that the line belongs to if it was inlined; "": the one that has the
+				 code */
+	uint64_t line;	   /* from 1 */
+};
+#define TACT_SOURCE_LINE_INIT TACT_SIZED(struct tact_source_line)
+
+/* Fills in the line that the instruction at code[offset] of the last region stems from.  Of inlined
+ * code there are several: depth 0 is the innermost one, each after it the call of the one before.
+ * The pointers are valid as long as the input is open.  As with `source`, libdw ends the process if
+ * memory runs out inside it.
+ * Returns how many lines there are, 0 if none is known; with a depth of so many or more, nothing is
+ * filled in.  Or
+ *   -TACT_E_INVAL  an argument is missing, or line->size is wrong
+ *   -TACT_E_NOMEM  out of memory
+ */
+int tact_input_source(struct tact_input *in, size_t offset, size_t depth,
+		      struct tact_source_line *line);
 
 /* Returns what was found, for people: "hex list", "CSV", "assembly (Intel syntax)",
  * "ELF x86-64 object", ...; "" for NULL.  Owned by the input.

@@ -113,7 +113,7 @@ enum tact_rule {
 enum tact_counted {
 	TACT_COUNTED_CYCLES,	    /* in so many iterations (`per`) */
 	TACT_COUNTED_UOPS,	    /* fused ones; for Ports, those that go to ports */
-	TACT_COUNTED_LINES,	    /* of the DSB, one per cycle */
+	TACT_COUNTED_LINES,	    /* of the DSB */
 	TACT_COUNTED_WIDE_UOPS,	    /* that take more than one slot of the DSB */
 	TACT_COUNTED_INSNS,	    /* instructions */
 	TACT_COUNTED_COMPLEX_INSNS, /* instructions that only the complex decoder takes */
@@ -333,11 +333,11 @@ int tact_explain_predecoder(struct tact_block *block, struct tact_front_end_grou
 int tact_explain_decoder(struct tact_block *block, struct tact_front_end_group *groups,
 			 size_t capacity, unsigned *iterations);
 
-/* Explains the DSB bound of cores that deliver one line per cycle: fills up to `capacity` groups
- * with the instructions that begin in each line that an iteration is read from, and stores 1 in
- * *iterations.  groups may be NULL if capacity is 0.
+/* Explains the DSB bound of cores that read a loop line by line or window by window: fills up to
+ * `capacity` groups with the instructions of each line, or of the lines that begin in each window,
+ * and stores 1 in *iterations.  groups may be NULL if capacity is 0.
  *
- * Returns the number of lines, which may exceed capacity, 0 if the core has no such rule, or:
+ * Returns the number of groups, which may exceed capacity, 0 if the core has no such rule, or:
  *   -TACT_E_INVAL  another argument is NULL, or the block is empty
  */
 int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *groups, size_t capacity,

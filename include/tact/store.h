@@ -55,6 +55,14 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 /* Closes a store.  Its iterators must have been destroyed.  NULL is allowed. */
 void tact_store_close(struct tact_store *store);
 
+/* When this returns 0, all that was written before is on the disk and survives a loss of power; it
+ * survives the end of the process anyway.  tact_store_end and tact_store_merge do this themselves.
+ * Of rows that were put one by one, those of more than a second before the last one are there, too.
+ * -TACT_E_INVAL: store is NULL.
+ * It also fails with errors of the store.
+ */
+int tact_store_sync(struct tact_store *store, struct tact_diag *diag);
+
 /* Returns whether a file begins as an SQLite database does; false if it cannot be read, or if path
  * is NULL.
  */
@@ -64,7 +72,7 @@ bool tact_store_is_store(const char *path);
 
 /* Adds the result for a block on this machine; it replaces one with the same block, mode and init.
  * When this returns, the row survives the end of the process, however it ends (unless it is part
- * of a larger transaction, see tact_store_begin).
+ * of a larger transaction, see tact_store_begin).  tact_store_sync makes it survive a loss of power.
  * -TACT_E_INVAL: store, code or m is NULL; the block is empty or longer than TACT_BLOCK_MAX_BYTES;
  *     or a field of the measurement is out of range: an unknown status, rung, mode, init or flag,
  *     mode AUTO, low above high, more rounds that agree than rounds, a reason that is not a text
@@ -103,8 +111,9 @@ int tact_store_get_measurement(struct tact_store *store, const uint8_t *code, si
  */
 int tact_store_begin(struct tact_store *store, struct tact_diag *diag);
 
-/* Writes the last transaction.  A put that fails (other than with -TACT_E_INVAL) rolls its
- * transaction back and has the effect of an end; tact_store_close rolls back as well.
+/* Writes the last transaction, and lets all of them reach the disk.  A put that fails (other than
+ * with -TACT_E_INVAL) rolls its transaction back and has the effect of an end; tact_store_close
+ * rolls back as well.
  * -TACT_E_INVAL: store is NULL, or there was no begin.
  * It also fails with errors of the store.
  */

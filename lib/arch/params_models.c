@@ -143,7 +143,7 @@ static const char *const no_numbers[] = {"ports", "terms"};
 
 static bool is_in(const char *const *list, size_t n, const char *name)
 {
-	while (n && strcmp(list[n - 1], name) != 0)
+	while (n && (*list[n - 1] != *name || strcmp(list[n - 1], name) != 0))
 		n--;
 	return n > 0;
 }

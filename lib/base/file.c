@@ -4,13 +4,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -144,6 +141,24 @@ static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 	return true;
 }
 
+ssize_t file_read_up_to(int fd, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read(fd, (char *)to + done, size - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 bool file_read_exactly(int fd, void *to, size_t size)
 {
 	return read_exactly(fd, to, size, -1);
@@ -194,91 +209,26 @@ int file_write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
-/* Opens, writes and closes a file; one that replaces another reaches the disk first. */
-static int write_file(const char *path, int flags, const void *data, size_t size,
-		      struct tact_diag *diag)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666), status = 0;
-
-	if (fd < 0)
-		return fail_errno(diag);
-	if (file_write_all(fd, data, size) < 0 || (flags & O_EXCL && fsync(fd) < 0))
-		status = fail_errno(diag);
-	if (close(fd) < 0 && !status)
-		status = fail_errno(diag);
-	return status;
-}
-
 int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag)
 {
-	return write_file(path, O_CREAT | O_TRUNC, data, size, diag);
-}
+	struct file_new f;
+	int status = file_begin(&f, path, 0666, diag);
 
-/* Creates a file next to another one, under a name that nobody can know before: who else may write
- * in that folder can neither lead us elsewhere with a link nor keep us from it.  The caller frees
- * *beside.
- */
-static int write_beside(const char *path, char **beside, const void *data, size_t size,
-			struct tact_diag *diag)
-{
-	enum { TRIES = 8 };
-	int status = 0;
-
-	*beside = NULL;
-	for (unsigned i = 0; i < TRIES; i++) {
-		uint64_t random = 0;
-
-		free(*beside);
-		*beside = NULL;
-		if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-			random = (uint64_t)getpid() + i; /* early at boot */
-		if (asprintf(beside, "%s.%016" PRIx64 ".tmp", path, random) < 0) {
-			*beside = NULL;
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		}
-		errno = 0;
-		status = write_file(*beside, O_CREAT | O_EXCL | O_NOFOLLOW, data, size, diag);
-		if (!status || errno != EEXIST)
-			return status;
-	}
-	return status;
-}
-
-int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag)
-{
-	struct stat info;
-	char *beside;
-	int status;
-
-	if (!stat(path, &info) && !S_ISREG(info.st_mode))
-		return write_file(path, 0, data, size, diag);
-	status = write_beside(path, &beside, data, size, diag);
-	if (!status && rename(beside, path) < 0)
+	if (status < 0)
+		return status;
+	if (file_write_all(f.fd, data, size) < 0) {
 		status = fail_errno(diag);
-	if (status < 0 && beside)
-		unlink(beside);
-	free(beside);
-	return status;
-}
-
-static int give_text(const char *path, struct text *text,
-		     int (*give)(const char *path, const void *data, size_t size,
-				 struct tact_diag *diag),
-		     struct tact_diag *diag)
-{
-	int status = text->failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
-				  : give(path, text->data, text->size, diag);
-
-	text_free(text);
-	return status;
+		file_abandon(&f);
+		return status;
+	}
+	return file_finish(&f, diag);
 }
 
 int file_write_text(const char *path, struct text *text, struct tact_diag *diag)
 {
-	return give_text(path, text, file_write, diag);
-}
+	int status = text->failed ? tact_fail(diag, TACT_E_NOMEM, "out of memory")
+				  : file_write(path, text->data, text->size, diag);
 
-int file_replace_text(const char *path, struct text *text, struct tact_diag *diag)
-{
-	return give_text(path, text, file_replace, diag);
+	text_free(text);
+	return status;
 }

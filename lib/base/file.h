@@ -40,6 +40,8 @@ int file_read(const char *path, size_t limit, struct text *out, struct tact_diag
  * short.  Sets *size to what was there.  Returns the descriptor, or -1 with errno.
  */
 int file_copy_sealed(int fd, size_t *size);
+/* Reads `size` bytes, or fewer at the end of the file.  Returns how many, or -1 with errno. */
+ssize_t file_read_up_to(int fd, void *to, size_t size);
 
 /* Read exactly `size` bytes, from the current position or from an offset.  Return false if the file
  * is shorter or cannot be read.
@@ -54,15 +56,35 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 ssize_t file_write_some(int fd, const void *data, size_t size);
 int file_write_all(int fd, const void *data, size_t size);
 
-/* Write a file: in place, or, so that there is always a complete file, next to it and then over it.
- * Pipes and devices are always written to directly.  Return 0, -TACT_E_IO or -TACT_E_NOMEM.
+/* A file that is being made.  Until file_finish, its name stands for what was there before; only then
+ * for all that was written, which has reached the disk.  A process that ends before leaves nothing
+ * behind (on file systems without O_TMPFILE: a file whose name ends in .tmp).
+ *
+ * What cannot be replaced is written in place: pipes, devices, whatever has a name in /dev or /proc,
+ * files with several names and files of others.
  */
-int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag);
-int file_replace(const char *path, const void *data, size_t size, struct tact_diag *diag);
+struct file_new {
+	int fd;		 /* to write to, owned; -1: nothing is being made */
+	bool is_regular; /* has a disk to reach */
+	char *path;	 /* owned: what it is to replace; NULL: it is written in place */
+	char *beside;	 /* owned: its name until then; NULL: it has none */
+};
 
-/* Do the same for a text, which they free in any case.  A text that is not whole is -TACT_E_NOMEM.
+/* Begins a file; mode as in open(2), or that of the file which it replaces.  Returns 0, -TACT_E_IO,
+ * or -TACT_E_NOMEM; f->fd is -1 then.
  */
+int file_begin(struct file_new *f, const char *path, mode_t mode, struct tact_diag *diag);
+
+/* End it.  file_finish returns 0, or -TACT_E_IO or -TACT_E_NOMEM: the file is as it was before, or
+ * what the disk says about the new one is not known.
+ */
+int file_finish(struct file_new *f, struct tact_diag *diag);
+void file_abandon(struct file_new *f);
+
+/* Writes a file as a whole, as above.  Returns 0, -TACT_E_IO or -TACT_E_NOMEM. */
+int file_write(const char *path, const void *data, size_t size, struct tact_diag *diag);
+
+/* Does the same for a text, and frees it in any case.  A text that is not whole is -TACT_E_NOMEM. */
 int file_write_text(const char *path, struct text *text, struct tact_diag *diag);
-int file_replace_text(const char *path, struct text *text, struct tact_diag *diag);
 
 #endif /* TACT_BASE_FILE_H */

@@ -142,6 +142,8 @@ static int open_pair(int fds[2])
 
 struct channels {
 	int line[2], failed[2], go[2]; /* [0] is ours, [1] the child's; -1: none */
+	volatile bool
+		is_told; /* the program has told its number; it shares memory with the keeper */
 };
 
 static void close_channels(struct channels *c, int side)
@@ -204,7 +206,9 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 		process_exit(127);
 	if (spec->has_group)
 		setpgid(0, 0);
-	put_word(c->line[1], getpid());
+	c->is_told = put_word(c->line[1], getpid());
+	if (!c->is_told)
+		process_exit(127);
 	close_channels(c, 0);
 	if ((c->go[1] < 0 || get_word(c->go[1], &word)) && place_fds(spec)) {
 		reset_signals(mask);
@@ -254,14 +258,15 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	if (getppid() != parent)
 		process_exit(1);
 	sigaction(SIGCHLD, &standard, NULL); /* if it is ignored, the status is lost */
+	close_channels(c, 0); /* or the program does not hear when they are closed over there */
 	/* A second copy of a large host would take as long as the first.  The program tells its number
 	 * itself: this process goes on after its execve.
 	 */
 	program = vfork();
 	if (!program)
 		become(spec, c, mask, self);
-	if (program < 0) {
-		put_word(c->failed[1], errno);
+	if (program < 0 || !c->is_told) {
+		put_word(c->failed[1], program < 0 ? errno : EAGAIN);
 		put_word(c->line[1], -1);
 		process_exit(1);
 	}
@@ -271,8 +276,9 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 		;
 	status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
 					    : info.si_status | (info.si_code == CLD_DUMPED) << 7;
-	put_word(c->line[1], status);
-	get_word(c->line[1], &word);
+	/* Without memory for a message, the end of the line is all that the other side hears. */
+	if (put_word(c->line[1], status))
+		get_word(c->line[1], &word);
 	waitpid(program, NULL, 0);
 	process_exit(0);
 }
@@ -283,7 +289,7 @@ static int open_channels(struct channels *c, bool is_held)
 {
 	int error;
 
-	*c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}};
+	*c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}, false};
 	error = open_pair(c->line);
 	if (!error)
 		error = open_pair(c->failed);
@@ -333,6 +339,8 @@ int process_start(struct process *p, const struct process_spec *spec)
 		p->keeper = 0;
 	} else {
 		error = get_word(p->line, &p->pid) && p->pid > 0 ? 0 : EAGAIN;
+		if (error)
+			close_fd(&p->go); /* or the program waits to be released */
 		if (!spec->is_held || error) {
 			int why = exec_error(p);
 
@@ -372,8 +380,9 @@ bool process_has_ended(struct process *p)
 void process_end(struct process *p)
 {
 	if (p->keeper > 0) {
-		if (!p->has_ended && p->pid > 0)
-			kill(p->pid, SIGKILL);
+		/* A program of unknown number ends with its keeper. */
+		if (!p->has_ended)
+			kill(p->pid > 0 ? p->pid : p->keeper, SIGKILL);
 		close_fd(&p->line);
 		process_wait(p->keeper, NULL, 0);
 		close_fd(&p->failed);

@@ -42,8 +42,9 @@ int tact_block_create(struct tact_block **out, const struct tact_arch *arch,
 		free(block);
 		return tact_fail(diag, TACT_E_INVAL, "options that this library does not know");
 	}
-	if (isa_cache_init(&block->cache, arch->isa) < 0) {
-		free(block);
+	block->spread = block_spread_create();
+	if (!block->spread || isa_cache_init(&block->cache, arch->isa) < 0) {
+		FREE_ALL(block->spread, block);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
 	*out = block;

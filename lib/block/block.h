@@ -210,7 +210,7 @@ struct tact_block {
 	void *scratch;
 	size_t scratch_capacity;
 
-	struct block_spread *spread; /* owned; see cost.c; made when first asked for */
+	struct block_spread *spread; /* owned; see cost.c */
 	bool spread_valid;
 
 	struct block_counts counts;
@@ -262,6 +262,9 @@ void block_pad_code(struct tact_block *block, size_t size);
 
 /* Returns whether the cache must start anew, which makes what was loaded invalid. */
 bool block_cache_is_full(const struct tact_block *block);
+
+/* Makes room for what tact_block_cost finds out.  The caller frees it; NULL: out of memory. */
+struct block_spread *block_spread_create(void);
 
 /* Makes room for what block_connect fills, so that it cannot fail.  Returns 0 or -TACT_E_NOMEM. */
 int block_reserve(struct tact_block *block);

@@ -2,12 +2,13 @@
  *
  * What each instruction costs, for tables that people read.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "block/block.h"
 
-enum { MAX_SETS = ARCH_MAX_PORT_SETS, N_PORTS = TACT_MAX_PORTS };
+enum { MAX_SETS = ARCH_MAX_PORT_SETS, N_PORTS = TACT_MAX_PORTS, MOST_ROUNDS = 100 };
 
 /* How the uops of each set of ports are spread over its ports. */
 struct block_spread {
@@ -69,11 +70,45 @@ static void pour(double *level, params_ports mask, double uops, double *share)
 	}
 }
 
-/* Small sets first: they have the least choice. */
+/* Takes the uops of a set out and pours them again: they may have a better place now that the others
+ * are there.  Returns whether a level changed.
+ */
+static bool pour_again(double *level, const struct block_spread *s, unsigned i, double *share)
+{
+	double before[N_PORTS];
+	bool has_changed = false;
+
+	memcpy(before, level, sizeof(before));
+	for (unsigned p = 0; p < N_PORTS; p++)
+		level[p] -= s->uops[i] * share[p];
+	pour(level, s->mask[i], s->uops[i], share);
+	for (unsigned p = 0; p < N_PORTS; p++)
+		has_changed |= fabs(level[p] - before[p]) > 1e-7;
+	return has_changed;
+}
+
+/* What the passes have not quite taken away. */
+static void drop_traces(double *share)
+{
+	double left = 0;
+
+	for (unsigned p = 0; p < N_PORTS; p++) {
+		share[p] = share[p] < 1e-3 ? 0 : share[p];
+		left += share[p];
+	}
+	for (unsigned p = 0; p < N_PORTS && left > 0; p++)
+		share[p] /= left;
+}
+
+/* Small sets first: they have the least choice.  Then each set in turn as is best next to the others:
+ * that lowers the sum of the levels' squares, which has one minimum, where the busiest port is as idle
+ * as possible.
+ */
 static void spread_uops(struct tact_block *block, struct block_spread *s)
 {
 	struct arch_port_use uses[BLOCK_MAX_PORT_USES];
 	double level[N_PORTS] = {0};
+	bool has_changed = true;
 
 	s->n = 0;
 	for (size_t i = 0; i < block->n_insns; i++) {
@@ -86,6 +121,13 @@ static void spread_uops(struct tact_block *block, struct block_spread *s)
 		for (unsigned i = 0; i < s->n; i++)
 			if (__builtin_popcount(s->mask[i]) == size)
 				pour(level, s->mask[i], s->uops[i], s->share[i]);
+	for (unsigned round = 0; round < MOST_ROUNDS && has_changed; round++) {
+		has_changed = false;
+		for (unsigned i = 0; i < s->n; i++)
+			has_changed |= pour_again(level, s, i, s->share[i]);
+	}
+	for (unsigned i = 0; i < s->n; i++)
+		drop_traces(s->share[i]);
 }
 
 static unsigned notes_of(const struct block_insn *bi)
@@ -146,6 +188,11 @@ static void fill_cost(const struct tact_block *block, size_t i, struct tact_insn
 	}
 }
 
+struct block_spread *block_spread_create(void)
+{
+	return malloc(sizeof(struct block_spread));
+}
+
 int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *cost)
 {
 	struct tact_insn_cost c = TACT_INSN_COST_INIT;
@@ -153,10 +200,6 @@ int tact_block_cost(struct tact_block *block, size_t i, struct tact_insn_cost *c
 	if (!block || i >= block->n_insns || !tact_can_fill(cost))
 		return -TACT_E_INVAL;
 	block_connect(block);
-	if (!block->spread)
-		block->spread = malloc(sizeof(*block->spread));
-	if (!block->spread)
-		return -TACT_E_NOMEM;
 	if (!block->spread_valid)
 		spread_uops(block, block->spread);
 	block->spread_valid = true;

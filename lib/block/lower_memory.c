@@ -150,6 +150,17 @@ void lower_rmw(struct draft *d)
 		l->forward_gain = (uint8_t)d->arch->params.store_forward_gain;
 }
 
+/* Loads that take a stored register on cores that also rename operands: of any width, by themselves
+ * or with an operation (experiments on Zen 5: mov, add and or of bytes to 64 bits, with memory as
+ * source or destination, and movsxd; not movzx of bytes and words).
+ */
+static bool is_whole_load(const struct tact_insn *insn, unsigned bits)
+{
+	const struct tact_operand *to = &insn->operand[0];
+
+	return bits >= 32 || to->kind != TACT_OPERAND_REG || to->bits == bits;
+}
+
 /* A load of 32 or 64 bits that is a macro-op of its own, and a store of a general register
  * (experiments: mov, pop, cmov and read-modify-write of one or two macro-ops; not add r, m, nor xadd
  * and cmpxchg, nor movsxd, nor bytes).
@@ -169,6 +180,11 @@ void lower_renaming(struct draft *d)
 	for (unsigned i = 0; i < insn->n_operands; i++)
 		if (insn->operand[i].kind == TACT_OPERAND_MEM)
 			bits = insn->operand[i].bits;
+	if (d->arch->params.store_renamed_operands && bits <= 64) {
+		l->leaves_stored = l->n_stores == 1;
+		l->takes_stored = l->n_loads == 1 && is_whole_load(insn, bits);
+		return;
+	}
 	if (bits != 32 && bits != 64)
 		return;
 	l->leaves_stored = l->n_stores == 1;

@@ -172,6 +172,7 @@ static int read_object(struct baseline_reader *r, const json_t *o)
 
 static int read_line(struct baseline_reader *r, const char *line, size_t size)
 {
+	json_error_t error = {0}; /* jansson leaves its text empty when memory runs out */
 	json_t *o;
 	int status;
 
@@ -182,7 +183,9 @@ static int read_line(struct baseline_reader *r, const char *line, size_t size)
 		return 0;
 	if (size > MOST_LINE)
 		return wrong(r, "the line is too long");
-	o = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+	o = json_loadb(line, size, JSON_REJECT_DUPLICATES, &error);
+	if (!o && !error.text[0])
+		return no_memory(r);
 	if (json_is_object(o))
 		status = read_object(r, o);
 	else if (size >= 7 && (!memcmp(line, "<<<<<<<", 7) || !memcmp(line, "=======", 7) ||

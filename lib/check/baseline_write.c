@@ -139,5 +139,5 @@ int tact_codecheck_update(const struct tact_codecheck *check, struct tact_diag *
 	if (check->summary.n_files_failed)
 		return tact_fail(diag, TACT_E_INVAL, "a file could not be read");
 	baseline_print(check, &text);
-	return file_replace_text(check->baseline, &text, diag);
+	return file_write_text(check->baseline, &text, diag);
 }

@@ -5,6 +5,7 @@
  */
 #include "check/check.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -399,6 +400,8 @@ static int load_baseline(struct tact_codecheck *c, bool is_needed, struct tact_d
 	FILE *file = fopen(c->baseline, "re");
 	int status;
 
+	if (!file && errno != ENOENT)
+		return tact_fail_errno(diag, c->baseline);
 	if (!file && !is_needed)
 		return 0;
 	if (!file)

@@ -429,5 +429,5 @@ int tact_classifier_save(const struct tact_classifier *c, const char *path, cons
 	if (!c || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	classify_print(c, comment, &text);
-	return file_replace_text(path, &text, diag);
+	return file_write_text(path, &text, diag);
 }

@@ -86,6 +86,11 @@ struct code_lost {
 int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
 		      struct code_lost *lost, struct tact_diag *diag);
 
+/* The same for mere bytes, as their section 0. */
+int code_find_markers_in(const struct tact_isa *isa, const void *bytes, size_t size,
+			 struct code_ranges *regions, struct code_lost *lost,
+			 struct tact_diag *diag);
+
 /* ---- blocks ---- */
 
 /* Visits all basic blocks of a file, section by section and in order of their beginnings: by

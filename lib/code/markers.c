@@ -48,12 +48,10 @@ static void lose(struct scan *scan, uint64_t address)
 		scan->lost->first = address;
 }
 
-static int scan_section(const struct obj_file *obj, size_t section, struct code_ranges *regions,
-			struct scan *scan)
+static int scan_section(const struct tact_isa *isa, const struct obj_section *s, size_t section,
+			struct code_ranges *regions, struct scan *scan)
 {
-	const struct tact_isa *isa = code_isa_of(obj);
 	const struct isa_marker *any = isa->markers; /* all have the same suffix */
-	const struct obj_section *s = &obj->sections[section];
 	const uint8_t *p = s->data, *const end = s->data + s->size;
 	size_t begin = 0, start = 0;
 	uint64_t opened = 0;
@@ -84,17 +82,16 @@ static int scan_section(const struct obj_file *obj, size_t section, struct code_
 	return 0;
 }
 
-int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
-		      struct code_lost *lost, struct tact_diag *diag)
+static int find_in(const struct tact_isa *isa, const struct obj_section *sections, size_t n,
+		   struct code_ranges *regions, struct code_lost *lost, struct tact_diag *diag)
 {
-	const struct tact_isa *isa = code_isa_of(obj);
 	const size_t before = regions->count;
 	struct scan scan = {.lost = lost};
 	size_t i;
 
 	*lost = (struct code_lost){0};
-	for (i = 0; i < obj->n_sections && isa->n_markers; i++)
-		if (scan_section(obj, i, regions, &scan))
+	for (i = 0; i < n && isa->n_markers; i++)
+		if (scan_section(isa, &sections[i], i, regions, &scan))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (scan.n_markers && regions->count == before)
 		return tact_fail(diag, TACT_E_FORMAT,
@@ -103,4 +100,19 @@ int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
 				 isa->markers->begin_value, isa->markers->end_value,
 				 (unsigned long long)scan.first);
 	return 0;
+}
+
+int code_find_markers(const struct obj_file *obj, struct code_ranges *regions,
+		      struct code_lost *lost, struct tact_diag *diag)
+{
+	return find_in(code_isa_of(obj), obj->sections, obj->n_sections, regions, lost, diag);
+}
+
+int code_find_markers_in(const struct tact_isa *isa, const void *bytes, size_t size,
+			 struct code_ranges *regions, struct code_lost *lost,
+			 struct tact_diag *diag)
+{
+	const struct obj_section all = {.name = "", .data = bytes, .size = size};
+
+	return find_in(isa, &all, 1, regions, lost, diag);
 }

@@ -56,7 +56,7 @@ void campaign_wait_for_change(struct tact_campaign *c, unsigned ms)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += ms * 1000000L;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
@@ -342,6 +342,15 @@ static void keep_partial(struct tact_campaign *c)
 	}
 }
 
+/* What is said to be measured then is on the disk. */
+static void sync_store(struct tact_campaign *c)
+{
+	struct tact_diag diag = {0};
+
+	if (c->store && tact_store_sync(c->store, &diag) < 0)
+		campaign_stop(c, TACT_CAMPAIGN_FAILED, c->opt.store, diag.text);
+}
+
 /* ---- harnesses ---- */
 
 /* Lists the CPUs of a worker in a round, the one to begin with first. */
@@ -439,8 +448,11 @@ void *campaign_worker_main(void *arg)
 	while (!c->may_go && !c->is_stopped)
 		pthread_cond_wait(&c->changed, &c->lock);
 	work(c, w);
-	if (++c->n_ended == c->n_workers)
+	if (c->n_ended + 1 == c->n_workers) {
 		keep_partial(c);
+		sync_store(c);
+	}
+	c->n_ended++;
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 	tact_harness_destroy(w->harness);

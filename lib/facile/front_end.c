@@ -3,6 +3,7 @@
  * What delivers a loop's uops: DSB and LSD (FACILE, sections 4.2, 4.5 and 4.6).
  */
 #include "block/dsb_line.h"
+#include "block/dsb_pairs.h"
 #include "facile/facile.h"
 
 /* Counts the slots beyond one per uop, and the uops that have such slots. */
@@ -76,12 +77,48 @@ static unsigned count_reads(const struct tact_block *block, struct tact_front_en
 	return reads;
 }
 
+/* What a loop is read from where lines come in pairs (block/dsb_pairs.h).  Fills in the first
+ * `capacity` windows, and returns how many there are.
+ */
+static unsigned count_pairs(const struct tact_block *block, struct block_pairs *r,
+			    struct tact_front_end_group *groups, size_t capacity)
+{
+	unsigned n = 0;
+
+	*r = (struct block_pairs){0};
+	for (size_t i = 0; i < block->n_insns; i++) {
+		const struct block_insn *bi = &block->insns[i];
+		const unsigned before = r->cycles;
+
+		if (!bi->fused_prev &&
+		    block_pairs_add(r, &block->arch->params, window_of(block, bi->offset),
+				    bi->lowered->mite + block_extra_slots(block, i))) {
+			if (r->here == 1)
+				begin_line(groups, capacity, n++, i);
+			if (n <= capacity)
+				groups[n - 1].cycles += r->cycles - before - (r->here == 1);
+		}
+		if (n <= capacity)
+			groups[n - 1].n_insns++;
+	}
+	if (r->window != window_of(block, block->code_size - 1))
+		begin_line(groups, capacity, n++, block->n_insns);
+	block_pairs_end(r, window_of(block, block->code_size - 1));
+	return n;
+}
+
 int tact_explain_dsb(struct tact_block *block, struct tact_front_end_group *groups, size_t capacity,
 		     unsigned *iterations)
 {
 	if (!block || !block->n_insns || !iterations || (!groups && capacity))
 		return -TACT_E_INVAL;
 	*iterations = 1;
+	if (block->arch->params.dsb_line_pairs) {
+		struct block_pairs r;
+		unsigned n = count_pairs(block, &r, groups, capacity);
+
+		return r.is_stepwise ? (int)n : 0;
+	}
 	return block->arch->params.dsb_line_a_cycle ? (int)count_reads(block, groups, capacity) : 0;
 }
 
@@ -95,6 +132,29 @@ static bool ends_at_branch(const struct tact_block *block)
 	       (block->arch->params.dsb_ends_at_branch && !block->opt.paper);
 }
 
+/* A taken branch a cycle: whether the core can do more of them was not measured. */
+static double pairs_cycles(const struct tact_block *block)
+{
+	struct block_pairs r;
+
+	count_pairs(block, &r, NULL, 0);
+	if (r.is_stepwise)
+		return r.cycles;
+	return r.lines > 2 ? r.lines / 2.0 : 1;
+}
+
+static void derive_pairs(const struct tact_block *block, struct tact_derivation *out)
+{
+	struct block_pairs r;
+
+	count_pairs(block, &r, NULL, 0);
+	out->counted = r.is_stepwise ? TACT_COUNTED_CYCLES : TACT_COUNTED_LINES;
+	out->amount = r.is_stepwise ? r.cycles : r.lines;
+	out->per = r.is_stepwise ? 1 : 2;
+	if (!r.is_stepwise && r.lines < 2)
+		out->rule = TACT_RULE_CEILING;
+}
+
 /* Returns the cycles of a loop of n slots. */
 static double dsb_cycles(const struct tact_block *block, unsigned n)
 {
@@ -103,6 +163,8 @@ static double dsb_cycles(const struct tact_block *block, unsigned n)
 
 	if (p->dsb_line_a_cycle)
 		return count_reads(block, NULL, 0);
+	if (p->dsb_line_pairs)
+		return pairs_cycles(block);
 	if (has_small_loops(p) && !block->opt.paper)
 		return n < PARAMS_UNROLL_MAX && p->dsb_small_loop[n] ? p->dsb_small_loop[n] / 100.0
 								     : (double)n / width;
@@ -129,6 +191,10 @@ static void derive_width(const struct tact_block *block, unsigned n, struct tact
 	if (p->dsb_line_a_cycle) {
 		out->counted = TACT_COUNTED_LINES;
 		out->amount = count_reads(block, NULL, 0);
+		return;
+	}
+	if (p->dsb_line_pairs) {
+		derive_pairs(block, out);
 		return;
 	}
 	out->counted = TACT_COUNTED_UOPS;

@@ -238,6 +238,7 @@ static int step(struct tact_hunt *h, struct hunt_batch *batch, struct tact_diag 
 static int prepare_sweep(struct tact_hunt *h)
 {
 	struct hash forms = {0};
+	int status = 0;
 
 	free(h->sweep);
 	h->n_sweep = h->next_sweep = 0;
@@ -251,12 +252,14 @@ static int prepare_sweep(struct tact_hunt *h)
 
 		if (hash_next(&forms, key, &at) != HASH_NONE)
 			continue;
-		if (hash_add(&forms, key, 0) < 0)
+		if (hash_add(&forms, key, 0) < 0) {
+			status = -TACT_E_NOMEM;
 			break;
+		}
 		h->sweep[h->n_sweep++] = (uint32_t)i;
 	}
 	hash_free(&forms);
-	return 0;
+	return status;
 }
 
 static int prepare(struct tact_hunt *h, struct tact_diag *diag)

@@ -156,11 +156,11 @@ static const char *find_assembler(const char *text, size_t size)
 }
 
 void input_complain(struct tact_diag *diag, const struct isa_assembler *assembler, const char *text,
-		    size_t size, struct tact_excerpt *excerpt)
+		    size_t size, const char *other, struct tact_excerpt *excerpt)
 {
 	struct tact_excerpt out = {.size = sizeof(out)};
 	size_t length, quoted_size = 0, at = 0, found = 0;
-	const char *line, *quoted, *near, *other;
+	const char *line, *quoted, *near;
 
 	if (!diag || !diag->line)
 		return;
@@ -168,7 +168,8 @@ void input_complain(struct tact_diag *diag, const struct isa_assembler *assemble
 	if (!line)
 		return;
 	quoted = find_quoted(diag->text, &quoted_size);
-	other = find_assembler(text, size);
+	if (!other)
+		other = find_assembler(text, size);
 	while (at < length && isspace((unsigned char)line[at]))
 		at++;
 	if (quoted && strstr(diag->text, ASM_UNKNOWN)) {

@@ -12,10 +12,11 @@
 #include "isa/assemble.h"
 
 /* After the assembler's message in diag: finds the place in its line of the user's text, fills in
- * excerpt (NULL is allowed), and adds the instruction that the unknown one looks like.
+ * excerpt (NULL is allowed), and adds what the text is instead, `other` if that is known, or the
+ * instruction that the unknown one looks like.
  */
 void input_complain(struct tact_diag *diag, const struct isa_assembler *assembler, const char *text,
-		    size_t size, struct tact_excerpt *excerpt);
+		    size_t size, const char *other, struct tact_excerpt *excerpt);
 
 /* Adds a hint to a message, if there is room for it. */
 void input_add_hint(struct tact_diag *diag, const char *format, ...)

@@ -4,6 +4,7 @@
  */
 #include "input/convert.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -99,6 +100,42 @@ static int try_other_syntax(struct tact_input *in, const char *text, size_t size
 	return status;
 }
 
+/* Code of another set that a text is; NULL if it is none that can be assembled here. */
+static const struct tact_isa *find_other_set(const struct tact_input *in, const char *text,
+					     size_t size)
+{
+	enum { MOST = 1 << 16 }; /* bytes of a text that is worth a try */
+	const struct tact_isa *isa, *found = NULL;
+
+	for (size_t i = 0; size <= MOST && !found && (isa = isa_at(i)); i++) {
+		struct asm_source source;
+		uint8_t *image = NULL;
+		size_t image_size;
+
+		if (isa == in->isa ||
+		    asm_source_create(&source, isa, text, size, TACT_SYNTAX_AUTO, NULL) < 0)
+			continue;
+		if (asm_assemble(&source, &image, &image_size, NULL) >= 0)
+			found = isa;
+		free(image);
+		asm_source_destroy(&source);
+	}
+	return found;
+}
+
+/* Says what is wrong with a text, in the words of who wrote it. */
+static void complain(const struct tact_input *in, const char *text, size_t size,
+		     const struct tact_input_options *opt, struct tact_diag *diag)
+{
+	const struct tact_isa *isa = diag && diag->line ? find_other_set(in, text, size) : NULL;
+	char other[128];
+
+	snprintf(other, sizeof(other), "code of %s: -a NAME chooses a CPU of that set",
+		 isa ? isa->title : "");
+	input_complain(diag, in->isa->assembler, in->reader.data + in->reader.begin,
+		       in->reader.end - in->reader.begin, isa ? other : NULL, opt->excerpt);
+}
+
 static int assemble(struct tact_input *in, const char *text, size_t size,
 		    const struct tact_input_options *opt, const struct listing *listing,
 		    struct tact_diag *diag)
@@ -110,8 +147,7 @@ static int assemble(struct tact_input *in, const char *text, size_t size,
 	if (status < 0 && listing->is_sorted && diag)
 		diag->line = 0;
 	if (status == -TACT_E_FORMAT)
-		input_complain(diag, in->isa->assembler, in->reader.data + in->reader.begin,
-			       in->reader.end - in->reader.begin, opt->excerpt);
+		complain(in, text, size, opt, diag);
 	if (status >= 0)
 		status = add_remarks(in, diag);
 	if (status >= 0 && listing->is_listing)
@@ -130,7 +166,7 @@ static int convert_foreign(struct tact_input *in, enum foreign kind, const char 
 	if (status >= 0)
 		status = assemble(in, converted.data, converted.size, opt, &none, diag);
 	else if (status == -TACT_E_FORMAT)
-		input_complain(diag, in->isa->assembler, text, size, opt->excerpt);
+		input_complain(diag, in->isa->assembler, text, size, NULL, opt->excerpt);
 	text_free(&converted);
 	in->description =
 		kind == FOREIGN_NASM ? "assembly (NASM syntax)" : "assembly (listing of MSVC)";

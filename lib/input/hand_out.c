@@ -148,21 +148,61 @@ static int print_source(struct tact_input *in, const struct obj_range *range,
 	return own ? print_inlined(in, frames, own, region) : 0;
 }
 
+/* Finds the place in its section of the code at an offset of the last region. */
+static bool find_piece(const struct tact_input *in, size_t offset, struct obj_range *place)
+{
+	for (size_t i = in->n_pieces; i-- > 0;) {
+		const struct input_piece *piece = &in->pieces[i];
+
+		if (offset < piece->at)
+			continue;
+		*place = piece->range;
+		if (offset - piece->at >= place->end - place->begin)
+			return false;
+		place->begin += offset - piece->at;
+		return true;
+	}
+	return false;
+}
+
 int tact_input_line(struct tact_input *in, size_t offset, uint64_t *line)
 {
 	const char *file;
 	int number, status;
+	struct obj_range place;
 
 	if (!in || !line)
 		return -TACT_E_INVAL;
-	if (in->kind != TACT_INPUT_ASM || in->source.has_lines ||
-	    offset >= in->current.end - in->current.begin)
+	if (in->kind != TACT_INPUT_ASM || in->source.has_lines || !find_piece(in, offset, &place))
 		return 0;
-	status = obj_line_at(in->obj, in->current.section, in->current.begin + offset, &file,
-			     &number);
+	status = obj_line_at(in->obj, place.section, place.begin, &file, &number);
 	if (status > 0)
 		*line = (uint64_t)number;
 	return status;
+}
+
+int tact_input_source(struct tact_input *in, size_t offset, size_t depth,
+		      struct tact_source_line *line)
+{
+	struct tact_source_line known = TACT_SOURCE_LINE_INIT;
+	struct obj_frame frames[OBJ_MOST_FRAMES];
+	struct obj_range place;
+	long n;
+
+	if (!in || !tact_can_fill(line))
+		return -TACT_E_INVAL;
+	if (!in->obj || !find_piece(in, offset, &place))
+		return 0;
+	n = obj_frames_at(in->obj, place.section, place.begin, frames, OBJ_MOST_FRAMES);
+	if (n <= 0 || depth >= (size_t)n)
+		return (int)n;
+	known.path = frames[depth].file;
+	if (in->kind == TACT_INPUT_ASM && !in->source.has_lines)
+		known.path = "";
+	known.function = frames[depth].function;
+	known.line = (uint64_t)frames[depth].line;
+	tact_fill(line, &known, sizeof(known));
+	return (int)n;
 }
 
 int input_region_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)

@@ -151,13 +151,23 @@ static int open_asm(struct tact_input *in, const struct tact_input_options *opt,
 	return input_choose_regions(in, opt, diag);
 }
 
-static int open_raw(struct tact_input *in, struct tact_diag *diag)
+static int open_raw(struct tact_input *in, const struct tact_input_options *opt,
+		    struct tact_diag *diag)
 {
-	int status = read_to_end(&in->reader, most_text, diag);
+	struct input_reader *reader = &in->reader;
+	int status = read_to_end(reader, most_text, diag);
+	struct code_lost lost;
 
-	if (status >= 0 && in->reader.begin == in->reader.end)
+	if (status >= 0 && reader->begin == reader->end)
 		status = tact_fail(diag, TACT_E_FORMAT, "no code: the input is empty");
 	in->description = "raw bytes";
+	in->is_marked = opt->is_marked;
+	if (status >= 0 && in->is_marked)
+		status =
+			code_find_markers_in(in->isa, reader->data + reader->begin,
+					     reader->end - reader->begin, &in->marked, &lost, diag);
+	if (status >= 0 && in->is_marked && !in->marked.count)
+		status = tact_fail(diag, TACT_E_FORMAT, "%s", input_no_markers);
 	return status;
 }
 
@@ -211,7 +221,7 @@ static int open_reader(struct tact_input *in, const struct tact_input_options *o
 	case TACT_INPUT_ASM:
 		return open_asm(in, opt, diag);
 	case TACT_INPUT_RAW:
-		return open_raw(in, diag);
+		return open_raw(in, opt, diag);
 	case TACT_INPUT_AUTO:
 	case TACT_INPUT_HEX:
 	case TACT_INPUT_CSV:
@@ -311,13 +321,17 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
 static int raw_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag)
 {
 	struct input_reader *reader = &in->reader;
+	struct obj_range range = {.end = reader->end - reader->begin};
 
-	if (reader->begin == reader->end)
+	if (in->is_marked && in->next_marked < in->marked.count)
+		range = in->marked.items[in->next_marked++];
+	else if (in->is_marked || !range.end)
 		return 0;
-	region->code = (const uint8_t *)reader->data + reader->begin;
-	region->code_size = reader->end - reader->begin;
+	region->code = (const uint8_t *)reader->data + reader->begin + range.begin;
+	region->code_size = range.end - range.begin;
 	region->is_loop = code_is_loop(in->isa, region->code, region->code_size);
-	reader->begin = reader->end;
+	if (!in->is_marked)
+		reader->begin = reader->end;
 	if (input_remark_calls(in, region))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	return 1;
@@ -415,7 +429,9 @@ void tact_input_close(struct tact_input *in)
 	free(in->reader.data);
 	free(in->code);
 	free(in->regions);
+	free(in->marked.items);
 	free(in->latencies);
+	free(in->pieces);
 	free(in->taken);
 	free(in->settings);
 	free(in->set);

@@ -38,7 +38,7 @@ static void close_member(struct tact_input *in)
 	a->member = NULL;
 	a->name = NULL;
 	a->is_open = false;
-	in->n_regions = in->next_region = 0;
+	in->n_regions = in->next_region = in->n_pieces = 0;
 }
 
 static int open_member(struct tact_input *in, const struct archive_member *member,

@@ -11,6 +11,7 @@
 
 #include <tact/input.h>
 
+#include "code/code.h"
 #include "isa/assemble.h"
 #include "obj/obj.h"
 
@@ -70,6 +71,12 @@ struct input_buffer {
 	size_t capacity;
 };
 
+/* Code of the current region that is in one piece in the file. */
+struct input_piece {
+	size_t at; /* in the region */
+	struct obj_range range;
+};
+
 struct input_archive;
 
 struct tact_input {
@@ -82,6 +89,9 @@ struct tact_input {
 	/* HEX, CSV, RAW */
 	uint8_t *code; /* owned: the bytes of the current region */
 	size_t code_capacity;
+	struct code_ranges marked; /* owned; RAW: what is between markers, if that was asked for */
+	size_t next_marked;
+	bool is_marked;
 	bool is_header_possible; /* CSV: no line with data was seen yet */
 	bool saw_code;		 /* a line that is code, or should be */
 	bool is_done;
@@ -105,8 +115,9 @@ struct tact_input {
 	struct tact_given_setting *set; /* owned */
 	size_t n_set, set_capacity;
 	struct input_buffer name, source_place, inlined;
-	struct obj_range current; /* where the code of the current region is; empty: in pieces */
-	char *function;		  /* owned: the current region's, demangled; NULL: as its symbol */
+	struct input_piece *pieces; /* owned: where the code of the current region is */
+	size_t n_pieces, pieces_capacity;
+	char *function; /* owned: the current region's, demangled; NULL: as its symbol */
 	bool is_mangled;
 	/* About the whole input, NULL: none; and the same with those of the current region. */
 	struct tact_remarks *general, *merged; /* owned */
@@ -135,6 +146,8 @@ int input_detect(const char *data, size_t size, bool is_all, enum tact_input_kin
 bool input_has_text(const char *data, size_t size);
 
 int input_text_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);
+
+extern const char input_no_markers[]; /* what is wrong if only code between them counts */
 
 /* Fills regions from obj, as the options say. */
 int input_choose_regions(struct tact_input *in, const struct tact_input_options *opt,

@@ -218,6 +218,8 @@ static int remark_lost(struct tact_input *in, const struct code_lost *lost)
 					     is_one ? "s" : "ve");
 }
 
+const char input_no_markers[] = "there are no markers around the code";
+
 static int choose_markers(struct tact_input *in, struct tact_diag *diag)
 {
 	struct code_ranges ranges = {0};
@@ -394,7 +396,9 @@ int input_choose_regions(struct tact_input *in, const struct tact_input_options 
 			status = add_one_loop(in, &loops, opt->loop, NULL, diag);
 	} else {
 		status = choose_markers(in, diag);
-		if (status >= 0 && !in->n_regions)
+		if (status >= 0 && !in->n_regions && opt->is_marked)
+			status = tact_fail(diag, TACT_E_FORMAT, "%s", input_no_markers);
+		else if (status >= 0 && !in->n_regions)
 			status = opt->is_whole	      ? add_sections(in, diag)
 				 : opt->all_functions ? add_all_functions(in, &loops, diag)
 						      : choose_default(in, &loops, diag);

@@ -104,6 +104,14 @@ static void remark_ending(struct taker *t)
 
 /* ---- ways ---- */
 
+static int add_piece(struct tact_input *in, size_t at, struct obj_range range)
+{
+	if (tact_grow(&in->pieces, &in->pieces_capacity, in->n_pieces + 1, sizeof(*in->pieces)))
+		return -TACT_E_NOMEM;
+	in->pieces[in->n_pieces++] = (struct input_piece){at, range};
+	return 0;
+}
+
 static int copy_piece(struct tact_input *in, size_t *size, const uint8_t *code, size_t n)
 {
 	if (tact_grow(&in->code, &in->code_capacity, *size + n, 1))
@@ -180,17 +188,13 @@ static int copy_path(struct taker *t, const struct code_paths *p)
 	size_t size = 0;
 
 	for (size_t k = 0; k < p->n_blocks; k++) {
+		struct obj_range range = t->r->range;
+
 		b = &p->graph.blocks.items[p->blocks[k]];
-		if (input_take_latencies(t->in,
-					 (struct obj_range){t->r->range.section,
-							    t->r->range.begin + b->begin,
-							    t->r->range.begin + b->end},
-					 size) ||
-		    input_take_settings(t->in,
-					(struct obj_range){t->r->range.section,
-							   t->r->range.begin + b->begin,
-							   t->r->range.begin + b->end},
-					size) ||
+		range.end = range.begin + b->end;
+		range.begin += b->begin;
+		if (input_take_latencies(t->in, range, size) ||
+		    input_take_settings(t->in, range, size) || add_piece(t->in, size, range) ||
 		    copy_piece(t->in, &size, code + b->begin, b->end - b->begin))
 			return -TACT_E_NOMEM;
 	}
@@ -369,7 +373,7 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 
 	tact_remarks_clear(in->remarks);
 	in->n_taken = in->n_set = 0;
-	in->current = (struct obj_range){0};
+	in->n_pieces = 0;
 	region->code = code_of(in, &r->range);
 	region->code_size = r->range.end - r->range.begin;
 	code_look_at(in->isa, region->code, region->code_size, &t.survey);
@@ -392,6 +396,8 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 		t.status = input_take_latencies(in, r->range, 0);
 	if (t.status >= 0 && !t.is_path)
 		t.status = input_take_settings(in, r->range, 0);
+	if (t.status >= 0 && !t.is_path)
+		t.status = add_piece(in, 0, r->range);
 	if (t.status >= 0 && in->isa->follow)
 		t.status =
 			input_setting_at(in, r->range.section, t.begin, region, &region->setting);
@@ -399,8 +405,6 @@ int input_take_code(struct tact_input *in, const struct input_region *r, struct 
 		return t.status;
 	region->settings = in->set;
 	region->n_settings = in->n_set;
-	if (!t.is_path)
-		in->current = r->range;
 	region->latencies = in->taken;
 	region->n_latencies = in->n_taken;
 	set_address(&t);

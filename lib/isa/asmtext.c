@@ -12,6 +12,11 @@
 #include "isa/assemble.h"
 #include "isa/isa.h"
 
+/* Text that describes code, from the directive after its `.section` up to the next section. */
+struct debug_part {
+	size_t begin, end;
+};
+
 struct scanner {
 	struct asm_source *out;
 	const char *p, *end;
@@ -24,6 +29,9 @@ struct scanner {
 	unsigned depth;	    /* of macros and repetitions that are being defined */
 	long att, intel;    /* signs of each syntax before that */
 	size_t n_mixed;	    /* instructions with signs of both */
+	bool is_debug;	    /* in a section of debug information */
+	struct debug_part *debug; /* owned */
+	size_t n_debug, debug_capacity;
 	struct tact_diag *diag;
 };
 
@@ -92,6 +100,52 @@ static void follow_macro(struct scanner *s, const char *word, const char *end)
 		s->depth--;
 }
 
+/* ---- sections of debug information ---- */
+
+static bool is_debug_section(const char *name, const char *end)
+{
+	static const char prefix[] = ".debug_";
+
+	name += name < end && *name == '"';
+	return (size_t)(end - name) >= sizeof(prefix) - 1 &&
+	       !memcmp(name, prefix, sizeof(prefix) - 1);
+}
+
+/* Notes where such a section begins and ends: `word` is a directive, `rest` its argument. */
+static int follow_section(struct scanner *s, const char *word, const char *word_end,
+			  const char *rest, const char *end)
+{
+	static const char *const switches[] = {".text",	       ".data",	      ".bss",
+					       ".pushsection", ".popsection", ".previous"};
+	const bool is_named = asm_word_is(word, word_end, ".section");
+	bool is_switch = is_named;
+
+	for (size_t i = 0; i < ARRAY_SIZE(switches); i++)
+		is_switch = is_switch || asm_word_is(word, word_end, switches[i]);
+	if (!is_switch)
+		return 0;
+	if (s->is_debug)
+		s->debug[s->n_debug - 1].end = (size_t)(word - s->out->text);
+	s->is_debug = is_named && is_debug_section(rest, end);
+	if (!s->is_debug)
+		return 0;
+	if (tact_grow(&s->debug, &s->debug_capacity, s->n_debug + 1, sizeof(*s->debug)))
+		return tact_fail(s->diag, TACT_E_NOMEM, "out of memory");
+	s->debug[s->n_debug++] = (struct debug_part){.begin = s->out->size, .end = SIZE_MAX};
+	return 0;
+}
+
+/* Without its lines (.loc), which some tools take out, such a section would name labels that are
+ * not there.
+ */
+static void drop_debug(struct scanner *s)
+{
+	for (size_t i = 0; i < s->n_debug && !s->out->has_lines; i++)
+		for (size_t at = s->debug[i].begin; at < s->out->size && at < s->debug[i].end; at++)
+			if (s->out->text[at] != '\n')
+				s->out->text[at] = ' ';
+}
+
 static int read_directive(struct scanner *s, const char *p, const char *end)
 {
 	const char *word = p, *rest;
@@ -110,7 +164,7 @@ static int read_directive(struct scanner *s, const char *p, const char *end)
 	    (asm_word_is(word, p, ".file") && rest < end && isdigit((unsigned char)*rest)))
 		s->out->has_lines = true;
 	if (!is_intel && !is_syntax(s, TACT_SYNTAX_ATT, word, p))
-		return 0;
+		return follow_section(s, word, p, rest, end);
 	if (!s->saw_directive && !s->saw_insn)
 		s->out->syntax = is_intel ? TACT_SYNTAX_INTEL : TACT_SYNTAX_ATT;
 	s->saw_directive = true;
@@ -495,6 +549,9 @@ int asm_source_create(struct asm_source *out, const struct tact_isa *isa, const 
 		status = end_statement(&s);
 	if (status >= 0)
 		status = put(&s, "\n", 1);
+	if (status >= 0)
+		drop_debug(&s);
+	free(s.debug);
 	if (status >= 0)
 		status = asm_match_markers(out, diag);
 	if (status < 0) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * GNU as as a subprocess.  Text, object and messages go through files in memory: nothing must be
+ * An assembler as a subprocess.  Text, object and messages go through files in memory: nothing must be
  * removed afterwards, no pipe can fill up, and there is no name that two runs could share.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "isa/assemble.h"
+#include "llvm/llvm.h"
 
 extern char **environ;
 
@@ -29,7 +31,8 @@ extern char **environ;
 struct run {
 	int text, object, messages; /* files in memory; -1: not open */
 	const char **environment;   /* ours, with messages in English; owned, its strings are not */
-	const char *path;	    /* PATH; NULL: none */
+	const char *path;	    /* PATH, or the folder of our own program; NULL: none */
+	const struct isa_assembler *assembler;
 	struct box box;
 	struct tact_diag *diag;
 };
@@ -144,6 +147,11 @@ static void set_box(struct run *run, size_t size)
 				.descriptors = 64};
 }
 
+static const char *program_name(const struct run *run)
+{
+	return run->assembler->own ? run->assembler->own[0] : run->assembler->program;
+}
+
 /* The bounds of its box end it so. */
 static int report_signal(const struct run *run, int number)
 {
@@ -156,7 +164,14 @@ static int report_signal(const struct run *run, int number)
 				 "assembling takes more than %u seconds: does the text repeat "
 				 "itself without end?",
 				 (unsigned)run->box.cpu_seconds);
-	return tact_fail(run->diag, TACT_E_IO, "'as' was ended by signal %d", number);
+	if (number == SIGSEGV)
+		return tact_fail(
+			run->diag, TACT_E_LIMIT,
+			"the assembler '%s' broke down: does the text repeat itself without end, "
+			"or is an expression nested too deeply?",
+			program_name(run));
+	return tact_fail(run->diag, TACT_E_IO, "the assembler '%s' was ended by signal %d",
+			 program_name(run), number);
 }
 
 /* Reports the first "{standard input}:12: Error: text"; the lines are the user's.  Messages about
@@ -165,7 +180,7 @@ static int report_signal(const struct run *run, int number)
 static int report(const struct run *run, const char *messages, int wait_status)
 {
 	static const char input[] = ASM_INPUT;
-	const char *line, *next, *text;
+	const char *line, *next, *text, *set = run->assembler->set;
 
 	for (line = messages; *line; line = next) {
 		const size_t length = strcspn(line, "\n");
@@ -180,18 +195,19 @@ static int report(const struct run *run, const char *messages, int wait_status)
 			number = strtoul(line + strlen(input), NULL, 10);
 		else
 			text = line;
-		return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0, "%.*s",
-				    (int)(line + length - text), text);
+		return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0, "%.*s%s%s%s",
+				    (int)(line + length - text), text, set ? " (assembled as " : "",
+				    set ? set : "", set ? ")" : "");
 	}
+	if (WIFSIGNALED(wait_status))
+		return report_signal(run, WTERMSIG(wait_status));
+	messages += strspn(messages, "\n");
 	if (strstr(messages, "out of memory"))
 		return tact_fail(run->diag, TACT_E_LIMIT,
 				 "assembling takes more than %u MB of memory: does the text repeat "
 				 "itself without end?",
 				 (unsigned)(run->box.memory >> 20));
-	if (WIFSIGNALED(wait_status))
-		return report_signal(run, WTERMSIG(wait_status));
-	messages += strspn(messages, "\n");
-	return tact_fail(run->diag, TACT_E_FORMAT, "'as' failed: %.*s",
+	return tact_fail(run->diag, TACT_E_FORMAT, "'%s' failed: %.*s", program_name(run),
 			 (int)strcspn(messages, "\n"), messages);
 }
 
@@ -282,6 +298,29 @@ static bool run_others(struct run *run, struct asm_source *source)
 	return is_done;
 }
 
+/* tact's own program reads no others, and nothing but its folder has to stay readable for it. */
+static int run_own(struct run *run, const struct asm_source *source)
+{
+	const char *const *own = source->assembler->own;
+	const char *command[MAX_WORDS] = {0};
+	char path[PATH_MAX], folder[PATH_MAX];
+	char *messages = NULL;
+	int status = make_environment(run);
+
+	if (status < 0)
+		return status;
+	status = llvm_program(own[0], path, sizeof(path), run->diag);
+	if (status >= 0) {
+		add_options(command, 0, own);
+		command[0] = path;
+		snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+		run->path = folder;
+		status = run_program(run, source, command, &messages);
+		free(messages);
+	}
+	return status;
+}
+
 static int run_as(struct run *run, struct asm_source *source)
 {
 	enum { ROUNDS = 4 }; /* as stops after some errors, which may hide others */
@@ -331,76 +370,34 @@ static void close_memory(int fd)
 		close(fd);
 }
 
-static int open_run(struct run *run)
-{
-	int status = open_memory(run, "tact-text", &run->text);
-
-	if (status >= 0)
-		status = open_memory(run, "tact-object", &run->object);
-	if (status >= 0)
-		status = open_memory(run, "tact-messages", &run->messages);
-	return status;
-}
-
-static void close_run(struct run *run)
-{
-	free(run->environment);
-	close_memory(run->messages);
-	close_memory(run->object);
-	close_memory(run->text);
-}
-
-int asm_run_boxed(const char *const *command, const char *readable, const char *text,
-		  size_t text_size, uint8_t **image, size_t *size, struct tact_diag *diag)
-{
-	static const struct isa_assembler none = {.program = ""};
-	const struct asm_source source = {
-		.assembler = &none, .text = (char *)(uintptr_t)text, .size = text_size};
-	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
-	char *messages = NULL, *folders = NULL;
-	const char *slash = strrchr(readable, '/');
-	int status;
-
-	set_box(&run, text_size);
-	status = open_run(&run);
-	if (status >= 0)
-		status = write_source(&run, &source);
-	if (status >= 0)
-		status = make_environment(&run);
-	if (status >= 0 && asprintf(&folders, "%.*s%s%s", slash ? (int)(slash - readable) : 0,
-				    readable, run.path ? ":" : "", run.path ? run.path : "") < 0) {
-		folders = NULL;
-		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	}
-	run.path = folders;
-	if (status >= 0)
-		status = run_program(&run, &source, command, &messages);
-	if (status >= 0)
-		status = read_all(&run, run.object, image, size);
-	free(messages);
-	free(folders);
-	close_run(&run);
-	return status;
-}
-
 int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag)
 {
-	struct run run = {.text = -1, .object = -1, .messages = -1, .diag = diag};
+	const bool is_own = source->assembler->own;
+	struct run run = {.text = -1,
+			  .object = -1,
+			  .messages = -1,
+			  .assembler = source->assembler,
+			  .diag = diag};
 	int status;
 
 	status = asm_refuse(source, diag);
 	if (status < 0)
 		return status;
 	set_box(&run, source->size);
-	if (source->assembler->assemble)
-		return source->assembler->assemble(source->text, source->size, image, size, diag);
-	status = open_run(&run);
+	status = open_memory(&run, "tact-text", &run.text);
+	if (status >= 0)
+		status = open_memory(&run, "tact-object", &run.object);
+	if (status >= 0)
+		status = open_memory(&run, "tact-messages", &run.messages);
 	if (status >= 0)
 		status = write_source(&run, source);
 	if (status >= 0)
-		status = run_as(&run, source);
+		status = is_own ? run_own(&run, source) : run_as(&run, source);
 	if (status >= 0)
 		status = read_all(&run, run.object, image, size);
-	close_run(&run);
+	free(run.environment);
+	close_memory(run.messages);
+	close_memory(run.object);
+	close_memory(run.text);
 	return status;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Assembly text to an object file, by GNU as.  Two steps, so that the first can be tested and
+ * Assembly text to an object file, by GNU as or another assembler.  Two steps, so that the first can be tested and
  * fuzzed without starting a process:
  *
  *   asm_source_create  finds the syntax and the comment markers, and writes a text for `as` whose
  *                      lines are the user's lines, without comments and with a label at each
  *                      marker;
- *   asm_assemble       runs `as` once on the whole text and returns the object as bytes in memory.
+ *   asm_assemble       runs the assembler once on the whole text and returns the object as bytes in
+ *                      memory.
  */
 #ifndef TACT_ASSEMBLE_H
 #define TACT_ASSEMBLE_H
@@ -23,7 +24,8 @@
 
 struct text;
 
-/* How text of an instruction set is assembled: by GNU as, or by a program that takes its options.
+/* How text of an instruction set is assembled: by GNU as, by a program that takes its options, or by
+ * one of tact's own.
  */
 struct isa_assembler {
 	const char *program, *package; /* its name, and the Debian package that has it */
@@ -48,11 +50,11 @@ struct isa_assembler {
 	 * any): disassemblers print different encodings alike.
 	 */
 	void (*respell)(struct text *out, const char *p, const char *end, unsigned length);
-	/* Assembles in another way than with `program`; asm_assemble says what it returns.  NULL:
-	 * programs do it.
+	/* A program of tact's own (llvm/llvm.h), and its arguments as in `others`: it assembles
+	 * instead of `program`, and writes its errors as `as` does.  NULL: there is none.
 	 */
-	int (*assemble)(const char *text, size_t text_size, uint8_t **image, size_t *size,
-			struct tact_diag *diag);
+	const char *const *own;
+	const char *set; /* what errors say that the text was taken for; NULL: nothing */
 	/* Reads a comment that says what costs depend on ("LLVM-MCA-RISCV-LMUL M2"): parts of a
 	 * setting (isa.h), ISA_SETTING_UNKNOWN if it makes no sense, 0 if it says nothing of the
 	 * kind.  NULL: there is no such comment.
@@ -180,12 +182,5 @@ size_t asm_skip_unknown(struct asm_source *source, const char *messages);
  * refused, -TACT_E_LIMIT if it takes too much, -TACT_E_IO if it cannot be run, or not in its box.
  */
 int asm_assemble(struct asm_source *source, uint8_t **image, size_t *size, struct tact_diag *diag);
-
-/* Runs an assembler in such a box, with the object's name as its last word: it reads standard input,
- * and complains as GNU as does.  `readable`: a file whose folder it may read.  Returns as asm_assemble
- * does.
- */
-int asm_run_boxed(const char *const *command, const char *readable, const char *text,
-		  size_t text_size, uint8_t **image, size_t *size, struct tact_diag *diag);
 
 #endif /* TACT_ASSEMBLE_H */

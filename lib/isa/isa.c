@@ -46,6 +46,11 @@ const struct tact_isa *isa_of_elf(const unsigned char *ident, unsigned machine)
 											   : NULL;
 }
 
+const struct tact_isa *isa_at(size_t i)
+{
+	return i < ARRAY_SIZE(isas) ? isas[i] : NULL;
+}
+
 const struct tact_isa *isa_native(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(isas); i++)

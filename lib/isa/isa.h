@@ -379,6 +379,9 @@ static inline uint16_t isa_merge_settings(uint16_t setting, uint16_t news)
 			  (news & 0xff00 ? news & 0xff00 : setting & 0xff00));
 }
 
+/* The i-th set; NULL past the last one. */
+const struct tact_isa *isa_at(size_t i);
+
 /* Finds a set by the machine of an ELF file; NULL if there is none. */
 const struct tact_isa *isa_of_machine(unsigned elf_machine);
 

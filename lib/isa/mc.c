@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "isa/mc.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "isa/assemble.h"
 #include "llvm/llvm.h"
 
 /* Bits of vectors whose length the CPU chooses: all have so many (SVE; RISC-V's V). */
@@ -196,28 +194,4 @@ size_t mc_scan(const struct mc_set *set, unsigned step, struct isa_step *steps, 
 void mc_cut_mnemonic(char *out, size_t size, const char *text)
 {
 	snprintf(out, size, "%.*s", (int)strcspn(text, " \t"), text);
-}
-
-int mc_assemble(const struct mc_set *set, const char *text, size_t text_size, uint8_t **image,
-		size_t *size, struct tact_diag *diag)
-{
-	char loader[PATH_MAX], program[PATH_MAX];
-	const char *command[] = {loader, program, set->spec->triple, set->spec->features, NULL};
-	struct tact_diag why = {0};
-	struct llvm_set *module;
-	const struct llvm_api *api = open_module(set, &module, diag);
-	int status;
-
-	if (!api)
-		return -TACT_E_NO_TOOL;
-	status = llvm_program(api, loader, program, sizeof(program), diag);
-	if (status < 0)
-		return status;
-	status = asm_run_boxed(command, program, text, text_size, image, size, &why);
-	if (status == -TACT_E_FORMAT)
-		return tact_fail_at(diag, TACT_E_FORMAT, why.line, 0, "%s (assembled as %s)",
-				    why.text, set->isa->title);
-	if (status < 0)
-		tact_fail_at(diag, (enum tact_error) - status, why.line, 0, "%s", why.text);
-	return status;
 }

@@ -69,8 +69,6 @@ size_t mc_scan(const struct mc_set *set, unsigned step, struct isa_step *steps, 
 void mc_describe(const struct mc_set *set, struct isa_properties *out, const uint8_t *code,
 		 size_t size);
 void mc_cut_mnemonic(char *out, size_t size, const char *text);
-int mc_assemble(const struct mc_set *set, const char *text, size_t text_size, uint8_t **image,
-		size_t *size, struct tact_diag *diag);
 
 /* Forms are LLVM's opcodes, with its names.  They differ between versions of LLVM: nothing that is
  * kept may have their numbers.

@@ -21,11 +21,9 @@ const struct llvm_api *llvm_module(struct tact_diag *diag);
 const struct llvm_api *llvm_open(struct llvm_set **set, const struct llvm_set_spec *spec,
 				 struct tact_diag *diag);
 
-/* Finds the module as a program, LLVM's assembler in a process of its own: `loader`, the dynamic linker,
- * runs `module` with a triple, features and the object's name.  Both are paths of `size` bytes.  Returns
- * 0 or -TACT_E_NO_TOOL.
+/* Finds a program that is built and installed beside the module.  Returns 0, -TACT_E_NO_TOOL if the
+ * module or the program is not there, or -TACT_E_LIMIT.
  */
-int llvm_program(const struct llvm_api *api, char *loader, char *module, size_t size,
-		 struct tact_diag *diag);
+int llvm_program(const char *name, char *path, size_t size, struct tact_diag *diag);
 
 #endif /* TACT_LLVM_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/beside.h"
@@ -58,44 +59,6 @@ const struct llvm_api *llvm_module(struct tact_diag *diag)
 	return api;
 }
 
-struct loader {
-	ElfW(Addr) base;
-	char *path; /* the caller's; "": not found */
-	size_t size;
-};
-
-static int find_loader(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	struct loader *loader = arg;
-
-	(void)size;
-	if (info->dlpi_addr != loader->base || !info->dlpi_name || info->dlpi_name[0] != '/' ||
-	    strlen(info->dlpi_name) >= loader->size)
-		return 0;
-	strcpy(loader->path, info->dlpi_name);
-	return 1;
-}
-
-/* The module need not be executable, nor name its interpreter: the linker that loaded this program runs
- * it.
- */
-int llvm_program(const struct llvm_api *api, char *loader, char *module, size_t size,
-		 struct tact_diag *diag)
-{
-	struct loader linker = {(ElfW(Addr))getauxval(AT_BASE), loader, size};
-	Dl_info info = {0};
-
-	loader[0] = '\0';
-	dl_iterate_phdr(find_loader, &linker);
-	if (!loader[0] || !dladdr((const void *)api, &info) || !info.dli_fname ||
-	    info.dli_fname[0] != '/' || strlen(info.dli_fname) >= size)
-		return tact_fail(diag, TACT_E_NO_TOOL,
-				 "%s cannot be run: it, or the dynamic linker, is not found",
-				 module_name);
-	strcpy(module, info.dli_fname);
-	return 0;
-}
-
 const struct llvm_api *llvm_open(struct llvm_set **set, const struct llvm_set_spec *spec,
 				 struct tact_diag *diag)
 {
@@ -109,4 +72,26 @@ const struct llvm_api *llvm_open(struct llvm_set **set, const struct llvm_set_sp
 		return NULL;
 	}
 	return api;
+}
+
+int llvm_program(const char *name, char *path, size_t size, struct tact_diag *diag)
+{
+	const struct llvm_api *api = llvm_module(diag);
+	char module[PATH_MAX];
+	const char *slash;
+	Dl_info info;
+
+	if (!api)
+		return -TACT_E_NO_TOOL;
+	slash = dladdr(api, &info) && realpath(info.dli_fname, module) ? strrchr(module, '/')
+								       : NULL;
+	if (slash &&
+	    (size_t)snprintf(path, size, "%.*s/%s", (int)(slash - module), module, name) >= size)
+		return tact_fail(diag, TACT_E_LIMIT, "the path of %s is too long", name);
+	if (slash && !access(path, X_OK))
+		return 0;
+	return tact_fail(
+		diag, TACT_E_NO_TOOL,
+		"%s is not there: it belongs beside %s, with which it is built and installed", name,
+		module_name);
 }

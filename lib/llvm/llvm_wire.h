@@ -23,7 +23,7 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-enum { LLVM_WIRE_VERSION = 3 };
+enum { LLVM_WIRE_VERSION = 4 };
 
 /* Its only symbol: const struct llvm_api *tact_llvm_api(void). */
 #define LLVM_WIRE_SYMBOL "tact_llvm_api"
@@ -231,10 +231,6 @@ struct llvm_api {
 	/* Returns the length of the text, -TACT_E_DECODE or -TACT_E_LIMIT. */
 	int (*format)(struct llvm_set *set, const uint8_t *code, size_t code_size, uint64_t address,
 		      char *text, size_t size);
-	/* Makes an ELF object of a text; give_back frees it.  Returns 0 or -TACT_E_FORMAT. */
-	int (*assemble)(struct llvm_set *set, const char *text, size_t text_size, uint8_t **out,
-			size_t *size, struct llvm_message *why);
-	void (*give_back)(void *object);
 	/* "ADDXri"; NULL past the last one. */
 	const char *(*opcode_name)(struct llvm_set *set, unsigned opcode);
 	/* The parts of a register of LLVM's, itself first; with `whole`, also what it is a part of.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The module tact_llvm.so: LLVM's decoders, assembler and machine models behind llvm_wire.h.  This file
-// has sets and their instructions, shim_cpu.cpp what they cost.
+// The module tact_llvm.so: LLVM's decoders and machine models behind llvm_wire.h.  This file has sets
+// and their instructions, shim_cpu.cpp what they cost.
 #include "llvm/shim.hpp"
 
 namespace shim
@@ -84,22 +84,6 @@ void find_usual(llvm_set &set)
 
 		set.usual[i] = found != numbers.end() ? found->second : (uint16_t)i;
 	}
-}
-
-// LLVM says on stderr which features it does not know: leaves these out.
-std::string known_features(const MCSubtargetInfo &subtarget, StringRef wanted)
-{
-	std::string known;
-
-	while (!wanted.empty()) {
-		const auto parts = wanted.split(',');
-
-		for (const SubtargetFeatureKV &feature : subtarget.getAllProcessorFeatures())
-			if (parts.first.drop_front() == feature.Key)
-				known += (known.empty() ? "" : ",") + parts.first.str();
-		wanted = parts.second;
-	}
-	return known;
 }
 
 int make_set(llvm_set &set, const llvm_set_spec &spec, llvm_message *why)
@@ -322,80 +306,6 @@ size_t parts(llvm_set *set, uint16_t reg, bool whole, uint16_t *out, size_t max)
 	return n;
 }
 
-// ---- assembling ----
-
-void keep_message(const SMDiagnostic &diagnostic, void *context)
-{
-	auto *why = static_cast<llvm_message *>(context);
-
-	if (diagnostic.getKind() == SourceMgr::DK_Error && !why->text[0])
-		fail(why, TACT_E_FORMAT, diagnostic.getMessage().str(),
-		     (uint64_t)std::max(diagnostic.getLineNo(), 0));
-}
-
-int assemble(llvm_set *set, const char *text, size_t text_size, uint8_t **out, size_t *size,
-	     llvm_message *why)
-{
-	llvm_message message = {};
-	const int status = guarded(&message, TACT_E_FORMAT, [&] {
-		SmallVector<char, 0> object;
-		SourceMgr sources;
-		raw_svector_ostream stream(object);
-		Triple triple(set->triple);
-
-		sources.AddNewSourceBuffer(
-			MemoryBuffer::getMemBufferCopy(StringRef(text, text_size), "text"),
-			SMLoc());
-		sources.setDiagHandler(keep_message, &message);
-		MCContext context(triple, set->syntax.get(), set->registers.get(),
-				  set->subtarget.get(), &sources, &set->options);
-		std::unique_ptr<MCObjectFileInfo> files(
-			set->target->createMCObjectFileInfo(context, false));
-		context.setObjectFileInfo(files.get());
-		context.setDiagnosticHandler(
-			[&](const SMDiagnostic &diagnostic, bool, const SourceMgr &,
-			    std::vector<const MDNode *> &) { keep_message(diagnostic, &message); });
-		// A line table of the text itself, unless it brings one.
-		context.setGenDwarfForAssembly(true);
-		context.setDwarfVersion(5);
-		std::unique_ptr<MCSubtargetInfo> subtarget(set->target->createMCSubtargetInfo(
-			TRIPLE(set->triple), "", set->known_features));
-		std::unique_ptr<MCAsmBackend> backend(
-			set->target->createMCAsmBackend(*subtarget, *set->registers, set->options));
-		std::unique_ptr<MCCodeEmitter> emitter(
-			set->target->createMCCodeEmitter(*set->infos, context));
-		auto writer = backend->createObjectWriter(stream);
-		std::unique_ptr<MCStreamer> streamer(set->target->createMCObjectStreamer(
-			triple, context, std::move(backend), std::move(writer), std::move(emitter),
-			*subtarget));
-		std::unique_ptr<MCAsmParser> parser(
-			createMCAsmParser(sources, context, *streamer, *set->syntax));
-		std::unique_ptr<MCTargetAsmParser> target(set->target->createMCAsmParser(
-			*subtarget, *parser, *set->infos, set->options));
-
-		if (!target)
-			return fail(&message, TACT_E_NO_TOOL, "LLVM has no assembler for it");
-		parser->setTargetParser(*target);
-		if (parser->Run(false) || message.text[0])
-			return -(int)TACT_E_FORMAT;
-		*out = static_cast<uint8_t *>(malloc(object.size() + 1));
-		if (!*out)
-			throw std::bad_alloc();
-		memcpy(*out, object.data(), object.size());
-		*size = object.size();
-		return 0;
-	});
-
-	if (why)
-		*why = message;
-	return status;
-}
-
-void give_back(void *object)
-{
-	free(object);
-}
-
 const llvm_api api = {
 	sizeof(llvm_api),
 	LLVM_WIRE_VERSION,
@@ -403,8 +313,6 @@ const llvm_api api = {
 	open_set,
 	decode,
 	format,
-	assemble,
-	give_back,
 	opcode_name,
 	parts,
 	cpu_name,

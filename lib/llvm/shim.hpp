@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the files of the module tact_llvm.so share.  Built and tried with LLVM 22 and 19; what differs
-// between them is in the first section.
+// What the files of the module tact_llvm.so and the program tact_llvm_as share.  Built and tried with
+// LLVM 22 and 19; what differs between them is in the first section.
 #ifndef TACT_LLVM_SHIM_HPP
 #define TACT_LLVM_SHIM_HPP
 
@@ -103,10 +103,28 @@ inline unsigned number_of(MCRegister reg)
 	return reg.id();
 }
 
-// ---- errors ----
-
 namespace shim
 {
+
+// ---- features ----
+
+// LLVM says on stderr which features it does not know: leaves these out.
+inline std::string known_features(const MCSubtargetInfo &subtarget, StringRef wanted)
+{
+	std::string known;
+
+	while (!wanted.empty()) {
+		const auto parts = wanted.split(',');
+
+		for (const SubtargetFeatureKV &feature : subtarget.getAllProcessorFeatures())
+			if (parts.first.drop_front() == feature.Key)
+				known += (known.empty() ? "" : ",") + parts.first.str();
+		wanted = parts.second;
+	}
+	return known;
+}
+
+// ---- errors ----
 
 struct fatal : std::runtime_error {
 	using std::runtime_error::runtime_error;

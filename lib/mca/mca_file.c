@@ -16,7 +16,7 @@ enum { VERSION = 1, MAX_LINE = 512, MAX_FILE = 1 << 26 };
 /* ---- reading ---- */
 
 struct reader {
-	struct tact_mca_params *params; /* owned: the defaults with what the file says */
+	struct tact_mca_params *params; /* owned: what the file says, and nothing else */
 	bool *seen;			/* owned; by form */
 	bool global_seen[TACT_MCA_N_KINDS];
 	struct tact_diag *diag;
@@ -186,6 +186,22 @@ static int read_text(struct reader *r, struct text *text)
 	return 0;
 }
 
+/* Makes `params` the defaults with what the file says. */
+static void take_over(struct tact_mca_params *params, const struct reader *r)
+{
+	mca_params_reset(params);
+	for (unsigned i = 0; i < params->n_forms; i++)
+		if (r->seen[i])
+			params->forms[i] = r->params->forms[i];
+	if (r->global_seen[TACT_MCA_DISPATCH_WIDTH])
+		params->dispatch_width = r->params->dispatch_width;
+	if (r->global_seen[TACT_MCA_REORDER_BUFFER])
+		params->reorder_buffer = r->params->reorder_buffer;
+	params->has_memory = r->params->has_memory;
+	if (params->has_memory)
+		params->memory = r->params->memory;
+}
+
 int tact_mca_params_load(struct tact_mca_params *params, const char *path, struct tact_diag *diag)
 {
 	struct reader r = {.diag = diag};
@@ -196,14 +212,13 @@ int tact_mca_params_load(struct tact_mca_params *params, const char *path, struc
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	status = file_read(path, MAX_FILE, &text, diag);
 	r.seen = status < 0 ? NULL : calloc(params->n_forms, sizeof(*r.seen));
-	if (status >= 0 && (!text_string(&text) || !r.seen))
+	r.params = status < 0 ? NULL : mca_params_alloc(params->arch);
+	if (status >= 0 && (!text_string(&text) || !r.seen || !r.params))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	if (status >= 0)
-		status = tact_mca_params_create(&r.params, params->arch, diag);
 	if (status >= 0)
 		status = read_text(&r, &text);
 	if (status >= 0)
-		mca_params_assign(params, r.params);
+		take_over(params, &r);
 	tact_mca_params_destroy(r.params);
 	free(r.seen);
 	text_free(&text);

@@ -71,15 +71,18 @@ static unsigned slowest(const struct arch_latency *list)
 static void spread(struct mca_form *f, const struct arch_port_use *use)
 {
 	enum { SHARE = 2520 }; /* divisible by 1 to 10 */
+	static const uint16_t part[TACT_MCA_PORTS + 1] = {
+		0,	   SHARE,     SHARE / 2, SHARE / 3, SHARE / 4, SHARE / 5,
+		SHARE / 6, SHARE / 7, SHARE / 8, SHARE / 9, SHARE / 10};
 	uint64_t shares[TACT_MCA_PORTS] = {0};
 
 	for (; use->count; use++) {
-		unsigned mask = use->mask & ((1u << TACT_MCA_PORTS) - 1);
-		unsigned size = (unsigned)__builtin_popcount(mask);
+		unsigned mask = use->mask & ((1u << TACT_MCA_PORTS) - 1), size = 0;
 
-		for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
-			if (mask >> p & 1)
-				shares[p] += (uint64_t)use->count * SHARE / size;
+		for (unsigned left = mask; left; left &= left - 1)
+			size++;
+		for (unsigned left = mask; left; left &= left - 1)
+			shares[__builtin_ctz(left)] += (uint64_t)use->count * part[size];
 	}
 	for (unsigned p = 0; p < TACT_MCA_PORTS; p++)
 		f->port[p] = clamp((unsigned)(shares[p] / SHARE), 0);
@@ -166,13 +169,24 @@ static size_t params_size(unsigned n_forms)
 	return sizeof(struct tact_mca_params) + (n_forms + 1) * sizeof(struct mca_form);
 }
 
-static void reset(struct tact_mca_params *params)
+void mca_params_reset(struct tact_mca_params *params)
 {
 	mca_globals_derive(params->arch, &params->dispatch_width, &params->reorder_buffer);
 	params->has_memory = false;
 	params->memory = TACT_MCA_NO_ALIAS;
 	for (unsigned i = 0; i <= params->n_forms; i++)
 		mca_form_derive(&params->forms[i], params->arch, i);
+}
+
+struct tact_mca_params *mca_params_alloc(const struct tact_arch *arch)
+{
+	struct tact_mca_params *params = calloc(1, params_size(tact_isa_form_count(arch->isa)));
+
+	if (params) {
+		params->arch = arch;
+		params->n_forms = tact_isa_form_count(arch->isa);
+	}
+	return params;
 }
 
 int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch *arch,
@@ -184,12 +198,10 @@ int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch 
 		*out = NULL;
 	if (!out || !arch)
 		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	params = calloc(1, params_size(tact_isa_form_count(arch->isa)));
+	params = mca_params_alloc(arch);
 	if (!params)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	params->arch = arch;
-	params->n_forms = tact_isa_form_count(arch->isa);
-	reset(params);
+	mca_params_reset(params);
 	*out = params;
 	return 0;
 }

@@ -85,7 +85,7 @@ void measure_floor_save(const struct measure_floor *floor, const char *path, con
 	text_append(&text, &others);
 	text_free(&others);
 	if (is_new)
-		file_replace_text(path, &text, NULL);
+		file_write_text(path, &text, NULL);
 	else
 		text_free(&text);
 }

@@ -64,11 +64,27 @@ static bool read_build_id(const char *hex, struct mix_module *module)
 	return true;
 }
 
-/* Parses what follows "generated": ADDRESS COUNT HEX NAME. */
+/* The set before hex ("aarch64:20040091"); without one, files of older versions, that of this machine. */
+static const struct tact_isa *read_set(const char **hex, size_t *length)
+{
+	const char *colon = memchr(*hex, ':', *length);
+	char name[32];
+
+	if (!colon)
+		return tact_isa_default();
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - *hex), *hex);
+	*length -= (size_t)(colon + 1 - *hex);
+	*hex = colon + 1;
+	return tact_isa_find(name);
+}
+
+/* Parses what follows "generated": ADDRESS COUNT SET:HEX NAME. */
 static int read_generated(struct steps *s, char *line, uint64_t number, struct tact_diag *diag)
 {
 	const size_t before = s->generated->n;
+	const struct tact_isa *isa;
 	uint64_t address, count;
+	const char *hex;
 	uint8_t *code;
 	size_t length, bad;
 	int used = 0, status;
@@ -80,16 +96,21 @@ static int read_generated(struct steps *s, char *line, uint64_t number, struct t
 				    "generated code without its address or count");
 	line += used;
 	length = strcspn(line, " ");
+	hex = line;
+	line += length;
+	isa = read_set(&hex, &length);
+	if (!isa)
+		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
+				    "generated code of an instruction set that is not known");
 	code = malloc(length / 2 + 1);
 	if (code && length)
-		n = tact_hex_decode(code, line, length, &bad);
+		n = tact_hex_decode(code, hex, length, &bad);
 	if (code && n <= 0) {
 		free(code);
 		return tact_fail_at(diag, TACT_E_FORMAT, number, 0,
 				    "generated code that is not hexadecimal");
 	}
-	line += length;
-	status = code ? mix_generated_add(s->generated, address, code, (uint32_t)n, count,
+	status = code ? mix_generated_add(s->generated, isa, address, code, (uint32_t)n, count,
 					  line + (*line == ' '))
 		      : -TACT_E_NOMEM;
 	free(code);

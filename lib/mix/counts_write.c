@@ -2,15 +2,12 @@
  *
  * Writes files of counts: the blocks of a trace and how often each ran.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "mix/counts_file.h"
@@ -64,7 +61,8 @@ static void say_generated(const struct mix_counts_file *f, struct generated *nam
 
 	if (generated_find(names, f->trace, x->block, 0, &name, &begin) < 0)
 		l->is_full = true;
-	say(l, "generated %" PRIx64 " %" PRIu64 " ", x->block->address, x->count);
+	say(l, "generated %" PRIx64 " %" PRIu64 " %s:", x->block->address, x->count,
+	    tact_isa_name(x->block->isa));
 	for (uint32_t i = 0; i < x->block->code_size; i++)
 		say(l, "%02x", x->block->code[i]);
 	say(l, "%s%.1000s\n", *name ? " " : "", name);
@@ -143,24 +141,12 @@ static int compare_items(const void *a, const void *b)
 	return 2 * ORDER(x->module, y->module) + ORDER(x->address, y->address);
 }
 
-/* Returns 0 or an errno. */
-static int write_file(const char *path, const struct lines *l)
-{
-	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int error = fd < 0 ? errno : 0;
-
-	if (!error && file_write_all(fd, l->data, l->size))
-		error = errno;
-	if (fd >= 0 && close(fd) && !error)
-		error = errno;
-	return error;
-}
-
 int mix_write_counts(const struct mix_counts_file *f, struct tact_diag *diag)
 {
 	struct generated *names = NULL;
 	struct lines l = {0};
-	int error = 0;
+	struct tact_diag why = {0};
+	int status = 0;
 
 	if (generated_create(&names))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -168,12 +154,12 @@ int mix_write_counts(const struct mix_counts_file *f, struct tact_diag *diag)
 		qsort(f->items, f->n, sizeof(*f->items), compare_items);
 	say_all(f, names, &l);
 	if (!l.is_full)
-		error = write_file(f->path, &l);
+		status = file_write(f->path, l.data, l.size, &why);
 	generated_destroy(names);
 	free(l.data);
-	if (l.is_full)
+	if (l.is_full || status == -TACT_E_NOMEM)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return error ? tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", f->path,
-				 strerror(error))
-		     : 0;
+	return status < 0 ? tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", f->path,
+				      why.text)
+			  : 0;
 }

@@ -21,8 +21,8 @@ void mix_generated_destroy(struct mix_generated *g)
 		FREE_ALL(g->pieces, g->bytes, g->names, g->image, g);
 }
 
-int mix_generated_add(struct mix_generated *g, uint64_t address, const uint8_t *code, uint32_t size,
-		      uint64_t count, const char *name)
+int mix_generated_add(struct mix_generated *g, const struct tact_isa *isa, uint64_t address,
+		      const uint8_t *code, uint32_t size, uint64_t count, const char *name)
 {
 	const size_t length = strlen(name) + 1;
 
@@ -39,6 +39,7 @@ int mix_generated_add(struct mix_generated *g, uint64_t address, const uint8_t *
 					     .code = g->n_bytes,
 					     .name = g->n_names,
 					     .size = size,
+					     .isa = isa,
 					     .order = (uint32_t)g->n};
 	g->n++;
 	g->n_bytes += size;
@@ -60,7 +61,7 @@ static bool touches(const struct mix_code *s, const struct mix_piece *p, uint32_
 {
 	const uint64_t at = p->address - s->address;
 
-	if (p->address < s->address || at > s->size)
+	if (p->isa != s->isa || p->address < s->address || at > s->size)
 		return false;
 	*common = s->size - at < p->size ? (uint32_t)(s->size - at) : p->size;
 	return true;
@@ -89,9 +90,8 @@ static int place(struct mix_generated *g, struct mix_module *m, struct mix_piece
 		memset(g->image + g->image_size, 0, GAP);
 		g->image_size += GAP;
 		last = &m->codes[m->n_codes++];
-		*last = (struct mix_code){.isa = tact_isa_default(),
-					  .file_offset = g->image_size,
-					  .address = p->address};
+		*last = (struct mix_code){
+			.isa = p->isa, .file_offset = g->image_size, .address = p->address};
 		common = 0;
 	}
 	p->offset = last->file_offset + (p->address - last->address);
@@ -177,13 +177,16 @@ bool mix_is_dump(const char *path)
 /* Takes the functions whose code is known. */
 static int take_functions(struct mix_generated *g, const struct jit_map *map)
 {
+	const struct tact_isa *isa =
+		map->machine ? isa_of_machine(map->machine) : tact_isa_default();
 	int status = 0;
 
-	for (size_t i = 0; i < map->n && !status; i++) {
+	/* Nothing decodes a set that tact does not know. */
+	for (size_t i = 0; i < map->n && !status && isa; i++) {
 		const struct jit_function *f = &map->functions[i];
 
 		if (f->has_code)
-			status = mix_generated_add(g, f->address, map->codes + f->code,
+			status = mix_generated_add(g, isa, f->address, map->codes + f->code,
 						   (uint32_t)f->size, f->order,
 						   jit_map_name(map, f));
 	}

@@ -12,6 +12,7 @@ struct mix_piece {
 	uint64_t address, count;
 	size_t code, name; /* offsets in the bytes and in the names */
 	uint32_t size, order;
+	const struct tact_isa *isa;
 	uint32_t spread; /* for counts.c: of its count, plus one; 0: none */
 	uint64_t offset; /* in the image, once it is laid out */
 };
@@ -29,9 +30,9 @@ struct mix_generated {
 
 void mix_generated_destroy(struct mix_generated *g); /* NULL is allowed */
 
-/* Adds code that ran `count` times.  Returns 0 or -TACT_E_NOMEM. */
-int mix_generated_add(struct mix_generated *g, uint64_t address, const uint8_t *code, uint32_t size,
-		      uint64_t count, const char *name);
+/* Adds code of a set that ran `count` times.  Returns 0 or -TACT_E_NOMEM. */
+int mix_generated_add(struct mix_generated *g, const struct tact_isa *isa, uint64_t address,
+		      const uint8_t *code, uint32_t size, uint64_t count, const char *name);
 
 /* Makes the pieces the code of a module, which owns them from then on.  Pieces that overlap with
  * equal bytes become one; where an address was used again, its code stands beside the older one.

@@ -37,9 +37,9 @@ static int compare_symbols(const void *a, const void *b)
 }
 
 /* Accepts code of the kernel itself; for modules, a name in brackets follows. */
-static int read_symbols(struct mix_kernel *k, uint64_t *begin, uint64_t *end)
+static int read_symbols(struct mix_kernel *k, const char *path, uint64_t *begin, uint64_t *end)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
+	FILE *file = fopen(path, "re");
 	char line[512], type, name[256];
 	uint64_t address;
 	int status = 0;
@@ -83,9 +83,9 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset)
 	return true;
 }
 
-static int read_text(struct mix_kernel *k)
+static int read_text(struct mix_kernel *k, const char *path)
 {
-	int fd = open("/proc/kcore", O_RDONLY | O_CLOEXEC), status = -TACT_E_IO;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), status = -TACT_E_IO;
 	Elf64_Ehdr header;
 
 	if (fd < 0)
@@ -109,17 +109,23 @@ static int read_text(struct mix_kernel *k)
 
 struct mix_kernel *mix_kernel_create(void)
 {
+	return mix_kernel_read("/proc/kallsyms", "/proc/kcore");
+}
+
+struct mix_kernel *mix_kernel_read(const char *symbols, const char *memory)
+{
 	struct mix_kernel *k = calloc(1, sizeof(*k));
 	uint64_t begin = 0, end = 0;
 
 	if (!k)
 		return NULL;
-	if (read_symbols(k, &begin, &end) || !begin || end <= begin || end - begin > MAX_TEXT)
+	if (read_symbols(k, symbols, &begin, &end) || !begin || end <= begin ||
+	    end - begin > MAX_TEXT)
 		goto bad;
 	k->address = begin;
 	k->size = (size_t)(end - begin);
 	k->text = malloc(k->size);
-	if (!k->text || read_text(k))
+	if (!k->text || read_text(k, memory))
 		goto bad;
 	return k;
 bad:

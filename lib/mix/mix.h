@@ -192,6 +192,9 @@ int mix_blockmap_build(struct mix_module *module);
 
 /* The kernel's live text. */
 struct mix_kernel *mix_kernel_create(void); /* NULL: it cannot be read */
+
+/* The same from files of the form of /proc/kallsyms and /proc/kcore. */
+struct mix_kernel *mix_kernel_read(const char *symbols, const char *memory);
 void mix_kernel_destroy(struct mix_kernel *k);
 const uint8_t *mix_kernel_text(const struct mix_kernel *k, uint64_t *address, size_t *size);
 const char *mix_kernel_symbol(const struct mix_kernel *k, uint64_t address, uint64_t *begin);

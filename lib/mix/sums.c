@@ -128,7 +128,7 @@ static void put_key(const struct tact_mixfile *f, const struct sums_key *k, stru
 		text_printf(out, "%s %" PRIu64 " %" PRIu64 "\n", k->text, k->value[0], k->value[1]);
 		return;
 	}
-	/* "generated ADDRESS COUNT HEX NAME" has its count in the middle. */
+	/* "generated ADDRESS COUNT SET:HEX NAME" has its count in the middle. */
 	rest = f->kind == SUMS_COUNTS && k->text[0] == 'g' ? strchr(k->text + 10, ' ') : NULL;
 	if (rest)
 		text_printf(out, "%.*s %" PRIu64 "%s\n", (int)(rest - k->text), k->text,

@@ -136,7 +136,7 @@ static int read_generated(struct sums_reader *r, char *line)
 	int status;
 
 	if (cut(line, words) != 4 || !read_hex(words[1], &address) || !read_whole(words[2], &count))
-		return wrong(r, "not 'generated ADDRESS COUNT HEX'");
+		return wrong(r, "not 'generated ADDRESS COUNT SET:HEX'");
 	size = strlen(words[1]) + strlen(words[3]) + 16;
 	key = malloc(size);
 	if (!key)

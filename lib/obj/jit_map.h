@@ -40,6 +40,7 @@ struct jit_map {
 	uint8_t *codes; /* owned */
 	size_t codes_size, codes_capacity;
 	uint64_t longest; /* bytes of a function */
+	unsigned machine; /* of ELF, as the last dump says; 0: there was none */
 	bool is_sorted;
 };
 

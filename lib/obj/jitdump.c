@@ -95,6 +95,7 @@ int jit_map_read_dump(struct jit_map *map, const uint8_t *data, size_t size)
 		return -TACT_E_FORMAT;
 	if (get32(&d, 4) != VERSION)
 		return -TACT_E_VERSION;
+	map->machine = get32(&d, 12);
 	at = get32(&d, 8); /* of the header */
 	for (; at >= HEADER && at <= size && size - at >= RECORD && !status; at += record) {
 		const uint32_t type = get32(&d, at);

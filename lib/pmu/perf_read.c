@@ -97,7 +97,7 @@ static int read_ids(struct pmu_reader *r, const struct perfdata_section *ids, si
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "the numbers of an event lie outside of the file");
 	for (uint64_t i = 0; i < n; i++) {
-		if (pread(r->fd, &id, sizeof(id), (off_t)(ids->offset + 8 * i)) != sizeof(id))
+		if (!file_read_at(r->fd, &id, sizeof(id), ids->offset + 8 * i))
 			return tact_fail(diag, TACT_E_IO, "cannot be read: %s", strerror(errno));
 		if (perfdata_add_id(r, id, attr))
 			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
@@ -122,8 +122,7 @@ static int read_attrs(struct pmu_reader *r, struct tact_diag *diag)
 	for (uint64_t i = 0; i < n; i++) {
 		int status;
 
-		if (pread(r->fd, entry, (size_t)size, (off_t)(r->header.attrs.offset + i * size)) !=
-		    (ssize_t)size)
+		if (!file_read_at(r->fd, entry, (size_t)size, r->header.attrs.offset + i * size))
 			return tact_fail(diag, TACT_E_IO, "cannot be read: %s", strerror(errno));
 		status = perfdata_add_attr(r, entry, (size_t)(size - tail), diag);
 		if (status < 0)

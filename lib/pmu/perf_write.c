@@ -4,8 +4,8 @@
  * names of the events.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -25,8 +25,9 @@ struct bytes {
 };
 
 struct pmu_writer {
-	int fd, error; /* errno of the first failure */
-	char *path;
+	int error;	      /* errno of the first failure */
+	struct file_new file; /* owned */
+	char *path;	      /* owned: for messages */
 	struct perfdata_header header;
 	struct pmu_attr *attrs;
 	size_t n_attrs, n_ids;
@@ -39,7 +40,7 @@ struct pmu_writer {
 
 static void flush(struct pmu_writer *w)
 {
-	if (!w->error && file_write_all(w->fd, w->buffer, w->used))
+	if (!w->error && file_write_all(w->file.fd, w->buffer, w->used))
 		w->error = errno;
 	w->written += w->used;
 	w->used = 0;
@@ -118,14 +119,16 @@ static void put_head(struct pmu_writer *w)
 int pmu_writer_create(struct pmu_writer **out, const char *path, const struct pmu_attr *attrs,
 		      size_t n, const uint64_t *ids, size_t n_ids, struct tact_diag *diag)
 {
+	struct tact_diag why = {0};
 	struct pmu_writer *w;
+	int status;
 
 	if (!n || n > PMU_MAX_ATTRS || !n_ids)
 		return tact_fail(diag, TACT_E_INVAL, "a recording needs an event");
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	w->fd = -1;
+	w->file.fd = -1;
 	w->buffer = malloc(BUFFER);
 	w->path = strdup(path);
 	w->attrs = malloc(n * sizeof(*attrs));
@@ -138,12 +141,11 @@ int pmu_writer_create(struct pmu_writer **out, const char *path, const struct pm
 	memcpy(w->ids, ids, n * n_ids * sizeof(*ids));
 	w->n_attrs = n;
 	w->n_ids = n_ids;
-	w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (w->fd < 0) {
-		int error = errno;
-
+	status = file_begin(&w->file, path, 0600, &why);
+	if (status < 0) {
 		pmu_writer_abandon(w);
-		return tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(error));
+		return tact_fail(diag, (enum tact_error) - status, "%.100s cannot be written: %s",
+				 path, why.text);
 	}
 	put_head(w);
 	*out = w;
@@ -446,31 +448,34 @@ void pmu_writer_abandon(struct pmu_writer *w)
 {
 	if (!w)
 		return;
-	if (w->fd >= 0) {
-		unlink(w->path);
-		close(w->fd);
-	}
+	file_abandon(&w->file);
 	destroy(w);
 }
 
 int pmu_writer_finish(struct pmu_writer *w, struct tact_diag *diag)
 {
-	int error;
+	struct tact_diag why = {0};
+	int status;
 
 	/* No bytes of records mean a recording that was killed, whose records end with the file. */
 	if (!w->header.data.size)
 		put_nothing(w);
 	put_features(w);
 	flush(w);
-	if (!w->error &&
-	    pwrite(w->fd, &w->header, sizeof(w->header), 0) != (ssize_t)sizeof(w->header))
-		w->error = errno ? errno : EIO;
-	/* Network file systems may report a full disk only now. */
-	if (close(w->fd) && !w->error)
+	if (!w->error && (lseek(w->file.fd, 0, SEEK_SET) < 0 ||
+			  file_write_all(w->file.fd, &w->header, sizeof(w->header)) < 0))
 		w->error = errno;
-	error = w->error;
-	destroy(w);
-	if (error == ENOMEM)
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return error ? tact_fail(diag, TACT_E_IO, "cannot be written: %s", strerror(error)) : 0;
+	if (w->error) {
+		errno = w->error;
+		status = tact_fail_errno(&why, NULL);
+	} else {
+		status = file_finish(&w->file, &why);
+	}
+	if (status == -TACT_E_NOMEM)
+		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	else if (status < 0)
+		status = tact_fail(diag, TACT_E_IO, "%.100s cannot be written: %s", w->path,
+				   why.text);
+	pmu_writer_abandon(w);
+	return status;
 }

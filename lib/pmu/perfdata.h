@@ -166,10 +166,11 @@ void pmu_writer_build_id(struct pmu_writer *writer, uint32_t pid, enum pmu_mode 
 			 const char *path, const uint8_t *id, unsigned size);
 void pmu_writer_command(struct pmu_writer *writer, char *const argv[]);
 
-/* Ends the file: header, build-ids, names.  Returns 0, or -TACT_E_IO, -TACT_E_NOMEM; frees the
- * writer. */
+/* Ends the file: header, build-ids, names.  Only now there is a file of that name.  Returns 0, or
+ * -TACT_E_IO, -TACT_E_NOMEM; frees the writer.
+ */
 int pmu_writer_finish(struct pmu_writer *writer, struct tact_diag *diag);
-void pmu_writer_abandon(struct pmu_writer *writer); /* the file is removed; NULL is allowed */
+void pmu_writer_abandon(struct pmu_writer *writer); /* there is no file; NULL is allowed */
 
 /* Bytes written so far. */
 uint64_t pmu_writer_size(const struct pmu_writer *writer);

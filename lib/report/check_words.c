@@ -79,6 +79,7 @@ static void add_limits(struct text *out, const struct check_row *row)
 		if (row->cycles[k] >= 0)
 			report_code_limit(&side[k], row->section->archs[row->arch],
 					  &row->code->cost[k][row->arch]);
+	out->failed |= side[1].failed;
 	text_append(out, &side[0]);
 	if (side[0].size != side[1].size ||
 	    (side[0].size && memcmp(side[0].data, side[1].data, side[0].size) != 0)) {

@@ -77,6 +77,8 @@ static bool is_unmeasured_alike(const struct tact_result *a, const struct tact_r
 	const char *x, *y;
 	size_t i = 0;
 
+	if (a == b)
+		return true;
 	do {
 		x = tact_result_unmeasured(a, i);
 		y = tact_result_unmeasured(b, i++);

@@ -436,6 +436,20 @@ static bool is_left(const struct sim_state *s, uint64_t last)
 			 : s->block->mode == TACT_MODE_LOOP;
 }
 
+/* After a taken branch, lines begin anew; returns whether one can be read in the same cycle: not if
+ * that would mean two taken branches a cycle.
+ */
+static bool leave_pairs(struct sim_state *s, uint64_t last)
+{
+	const uint64_t end = window_of(s, last, sim_program_of(s, last)->code_size - 1);
+
+	const bool is_short = s->pairs.lines <= 2;
+
+	s->dsb_wait = s->is_stepwise && end != s->pairs.window;
+	s->pairs = (struct block_pairs){0};
+	return !s->is_stepwise && !is_short;
+}
+
 /* Reads the rest of an instruction that has just been delivered, and goes on to the next one; false:
  * nothing more in this cycle.
  */
@@ -453,6 +467,8 @@ static bool pass_insn(struct sim_state *s, const struct sim_insn *insn)
 	s->next_fetch = (sim_iteration(before) + 1) << SIM_NUMBER_BITS;
 	if (!is_left(s, before))
 		return !from_microcode;
+	if (s->params->dsb_line_pairs)
+		return leave_pairs(s, before) && !from_microcode;
 	s->reads_tail =
 		s->line.is_first &&
 		window_of(s, before, sim_program_of(s, before)->code_size - 1) != s->line.window;
@@ -485,6 +501,68 @@ static void read_line(struct sim_state *s)
 		} else if (!block_line_add(&s->line, s->params, slots, insn->constants)) {
 			return;
 		}
+		for (unsigned u = 0; u < insn->n_direct; u++)
+			deliver(s, s->next_fetch, insn, u);
+		if (!pass_insn(s, insn))
+			return;
+	}
+}
+
+/* Whether a block is read window by window. */
+static bool is_stepwise(const struct sim_state *s, uint64_t id)
+{
+	const struct sim_program *p = sim_program_of(s, id);
+	struct block_pairs r = {0};
+
+	for (const struct sim_insn *insn = sim_insn_of(s, id);; insn++) {
+		block_pairs_add(&r, s->params, window_of(s, id, p->raws[insn->insn].offset),
+				insn->n_direct + insn->extra_slots);
+		if (insn->is_last)
+			break;
+	}
+	if (is_left(s, id))
+		block_pairs_end(&r, window_of(s, id, p->code_size - 1));
+	return r.is_stepwise;
+}
+
+/* Whether a line cannot be read in this cycle, of which `lines` were read. */
+static bool comes_later(struct sim_state *s, uint64_t window, unsigned lines)
+{
+	if (!s->is_stepwise)
+		return lines == 2;
+	if (!s->pairs.lines || window != s->pairs.window)
+		return lines != 0;
+	if (s->pairs.here % 2)
+		return false;
+	s->dsb_wait = !s->is_due;
+	s->is_due = !s->is_due;
+	return s->is_due;
+}
+
+/* Reads up to two lines (block/dsb_pairs.h). */
+static void read_pairs(struct sim_state *s)
+{
+	unsigned lines = 0;
+
+	if (s->dsb_wait) {
+		s->dsb_wait--;
+		return;
+	}
+	while (sim_number(s->next_fetch) || can_come_from(s, s->next_fetch, BLOCK_FROM_DSB)) {
+		const struct sim_insn *insn = sim_insn_of(s, s->next_fetch);
+		const uint32_t byte = sim_program_of(s, s->next_fetch)->raws[insn->insn].offset;
+		const uint64_t window = window_of(s, s->next_fetch, byte);
+		const unsigned slots = insn->n_direct + insn->extra_slots;
+		struct block_pairs next = s->pairs;
+
+		if (!sim_number(s->next_fetch))
+			s->is_stepwise = is_stepwise(s, s->next_fetch);
+		if (block_pairs_add(&next, s->params, window, slots)) {
+			if (comes_later(s, window, lines))
+				return;
+			lines++;
+		}
+		s->pairs = next;
 		for (unsigned u = 0; u < insn->n_direct; u++)
 			deliver(s, s->next_fetch, insn, u);
 		if (!pass_insn(s, insn))
@@ -606,6 +684,10 @@ void sim_fetch(struct sim_state *s)
 		return;
 	if (s->source == BLOCK_FROM_DSB && s->params->dsb_line_a_cycle) {
 		read_line(s);
+		return;
+	}
+	if (s->source == BLOCK_FROM_DSB && s->params->dsb_line_pairs) {
+		read_pairs(s);
 		return;
 	}
 	if (s->source == BLOCK_FROM_DSB) {

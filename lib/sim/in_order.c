@@ -47,7 +47,7 @@ static void find_operands(struct sim_state *s, struct sim_instance *inst,
 	const struct sim_input *in = inst->program->inputs + inst->insn->first_input;
 	struct sim_in_order *o = &s->in_order;
 
-	o->ready = s->clock;
+	o->ready = o->stored_ready = s->clock;
 	o->has_producer = o->waits_for_load = false;
 	for (unsigned k = 0; k < inst->insn->n_inputs; k++) {
 		const struct sim_instance *from;
@@ -60,6 +60,9 @@ static void find_operands(struct sim_state *s, struct sim_instance *inst,
 			continue;
 		from = &s->slots[origin.slot];
 		made = order_of(from->program, from->insn);
+		if (in[k].kind != VALUE_ADDRESS &&
+		    from->output[origin.output].ready > o->stored_ready)
+			o->stored_ready = from->output[origin.output].ready;
 		ready = from->output[origin.output].ready -
 			advance_of(inst->program, order, k, made->write_id[origin.output]);
 		if (ready <= o->ready)
@@ -189,7 +192,8 @@ static int32_t find_stored(struct sim_state *s, const struct sim_instance *inst,
 }
 
 /* Fills what the instruction makes; returns when it has executed, but for its way to memory.  *store:
- * the instruction whose store it waited for, if it did.
+ * the instruction whose store it waited for, if it did.  A store may be issued before what it stores
+ * is there, by its read-advance; a load takes that once it is.
  */
 static int32_t produce(struct sim_state *s, struct sim_instance *inst,
 		       const struct sim_order *order, uint32_t *store)
@@ -205,7 +209,10 @@ static int32_t produce(struct sim_state *s, struct sim_instance *inst,
 		const bool is_plain_store = memory >> o & 1 && !order->exchanges_memory;
 		int32_t ready = s->clock;
 
-		ready += is_plain_store ? 0 : order->made[o] + order->load_extra;
+		if (is_plain_store)
+			ready = ready > s->in_order.stored_ready ? ready : s->in_order.stored_ready;
+		else
+			ready += order->made[o] + order->load_extra;
 		if (!is_plain_store && order->forwarded[o] &&
 		    stored + order->forwarded[o] > ready) {
 			ready = stored + order->forwarded[o];

@@ -34,6 +34,7 @@
 #include "arch/units.h"
 #include "block/block.h"
 #include "block/dsb_line.h"
+#include "block/dsb_pairs.h"
 #include "sim/arrivals.h"
 #include "sim/wrong_path.h"
 
@@ -483,10 +484,11 @@ struct sim_in_order {
 	bool ends_group;	      /* that one */
 	/* The oldest instruction that is not issued, from when all older ones are. */
 	struct sim_instance *head;
-	int32_t ready;	     /* its operands are there */
-	int32_t ordered;     /* and it need not wait for older results or barriers */
-	uint32_t producer;   /* instruction of the block whose result comes last */
-	bool waits_for_load; /* that one loads */
+	int32_t ready;	      /* its operands are there, with their read-advances */
+	int32_t stored_ready; /* all but its addresses, without: what it stores */
+	int32_t ordered;      /* and it need not wait for older results or barriers */
+	uint32_t producer;    /* instruction of the block whose result comes last */
+	bool waits_for_load;  /* that one loads */
 	bool has_producer;
 	uint8_t wait;	    /* enum tact_wait: why it is not issued when its operands are there */
 	int32_t write_back; /* of what was issued last */
@@ -526,6 +528,10 @@ struct sim_state {
 	const struct sim_insn *ms_insn;
 	struct block_line line;	   /* read last, on cores that read one per cycle */
 	bool reads_tail;	   /* next, the window in which the last branch ends */
+	struct block_pairs pairs;  /* read so far, on cores that read two lines per cycle */
+	bool is_stepwise;	   /* this block is read window by window, */
+	bool is_due;		   /* and its next pair of lines has been waited for */
+	unsigned dsb_wait;	   /* cycles until a line can be read again */
 	int64_t next_iteration_at; /* hundredths of a cycle: small loops from the DSB */
 	unsigned idq_head, idq_count;
 

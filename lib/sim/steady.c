@@ -52,6 +52,8 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 		h = mix(h, (uint64_t)s->reads_tail << 33 | (uint64_t)s->line.is_first << 32 |
 				   s->fetch_uop);
 		h = mix(h, s->line.window);
+		h = mix(h, s->pairs.window << 16 | (uint64_t)s->pairs.here << 8 | s->pairs.slots);
+		h = mix(h, (uint64_t)s->dsb_wait << 1 | s->is_due);
 		h = mix(h, s->next_iteration_at > s->clock * 100ll
 				   ? (uint64_t)(s->next_iteration_at - s->clock * 100ll)
 				   : 0);

@@ -234,6 +234,73 @@ static double spent(const struct tact_simulator *simulator, size_t i)
 	return cycles;
 }
 
+/* The uops of an instruction that share ports with `ports`, directly or by others: how many cycles of
+ * ports an execution takes for them.  Adds their ports.
+ */
+static uint64_t share_ports(const struct tact_simulator *simulator, const struct sim_insn *insn,
+			    unsigned *ports)
+{
+	const struct sim_uop *uops = simulator->program.uops + insn->first_uop;
+	uint64_t cycles;
+	unsigned before;
+
+	do {
+		before = *ports;
+		cycles = 0;
+		for (unsigned u = 0; u < insn->n_uops; u++) {
+			if (!(uops[u].ports & *ports))
+				continue;
+			*ports |= uops[u].ports;
+			cycles += uops[u].need == SIM_NEEDS_PORT ? uops[u].divider : 1;
+		}
+	} while (*ports != before);
+	return cycles;
+}
+
+/* Instructions may run ahead of those that end the iterations that were counted: where the state does
+ * not repeat, more or fewer of a uop were executed than iterations ended.  Each execution sends the
+ * same uops to ports, but for moves that may be eliminated, and for what may have another uop before
+ * it that joins a register or the stack pointer.
+ */
+static void even_out(const struct tact_simulator *simulator, const struct sim_insn *insn,
+		     const struct sim_stats *stats, struct tact_sim_insn *out)
+{
+	const struct sim_uop *uops = simulator->program.uops + insn->first_uop;
+	unsigned done = 0;
+	uint64_t all = 0, all_executed = 0;
+
+	if (simulator->result.repeats || insn->eliminated || insn->stack_sync ||
+	    insn->merge_key != SIM_NO_KEY)
+		return;
+	out->divider = 0;
+	for (unsigned u = 0; u < insn->n_uops; u++) {
+		unsigned ports = uops[u].ports;
+		uint64_t cycles, executed = 0;
+
+		if (uops[u].need == SIM_NEEDS_DIVIDER)
+			out->divider += uops[u].divider;
+		if (!ports || ports & done)
+			continue;
+		cycles = share_ports(simulator, insn, &ports);
+		done |= ports;
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+			executed += ports >> p & 1 ? stats->port[p] : 0;
+		for (unsigned p = 0; p < TACT_MAX_PORTS && executed; p++)
+			if (ports >> p & 1)
+				out->port[p] =
+					(double)stats->port[p] * (double)cycles / (double)executed;
+		all += cycles;
+		all_executed += executed;
+	}
+	if (all_executed) {
+		const double share =
+			(double)(all * simulator->result.counted) / (double)all_executed;
+
+		out->wait_operand *= share;
+		out->wait_port *= share;
+	}
+}
+
 int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct tact_sim_insn *out)
 {
 	struct tact_sim_insn all = {.size = sizeof(all)};
@@ -261,5 +328,6 @@ int tact_simulated_insn(const struct tact_simulator *simulator, size_t i, struct
 	all.wait_operand = (double)stats->wait_operand / n;
 	all.wait_port = (double)stats->wait_port / n;
 	all.spent = spent(simulator, number);
+	even_out(simulator, insn, stats, &all);
 	return tact_fill(out, &all, sizeof(all));
 }

@@ -176,7 +176,9 @@ static int check_machines(struct tact_store *store, struct tact_diag *diag)
 	return status;
 }
 
-/* Finds the next blocks after `after`, up to *up_to; *up_to is 0 if there are no more. */
+/* Finds the next blocks after `after`, up to *up_to; *up_to is 0 if there are no more.  A damaged file
+ * may give the same ones again, without end.
+ */
 static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64_t *up_to)
 {
 	int code;
@@ -185,6 +187,8 @@ static int find_range(sqlite3_stmt *range, int64_t after, int64_t at_once, int64
 	sqlite3_bind_int64(range, 1, after);
 	sqlite3_bind_int64(range, 2, at_once);
 	code = store_step_once(range, up_to);
+	if (code == SQLITE_ROW && *up_to && *up_to <= after)
+		return SQLITE_CORRUPT;
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
@@ -254,6 +258,8 @@ static int merge_attached(struct tact_store *store, int64_t *counts, struct tact
 		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = copy_all(store, counts);
+	if (code == SQLITE_OK)
+		code = store_sync(store);
 	if (code != SQLITE_OK)
 		status = store_fail(store->db, code, diag);
 	if (!sqlite3_get_autocommit(store->db))

@@ -4,8 +4,9 @@
  *
  * With a write-ahead log and synchronous = NORMAL, a committed transaction is in the kernel's
  * hands: whatever signal ends the process, no transaction is lost, and a commit costs no fsync
- * (SQLite's manual, "Write-Ahead Logging", section 2.3).  Only a crash of the whole machine may
- * lose the last transactions, and even then the file is intact.
+ * (SQLite's manual, "Write-Ahead Logging", section 2.3).  Only a crash of the whole machine, or a
+ * loss of power, may lose the last transactions, and even then the file is intact; sync.c says which
+ * ones.
  */
 #include "store/store.h"
 
@@ -100,19 +101,34 @@ static int check_owner(struct tact_store *store, unsigned flags, struct tact_dia
 	return 0;
 }
 
-/* Changing the journal mode does not wait for locks, so this does. */
+/* Notes whether the answer of a PRAGMA is "wal". */
+static int note_log(void *is_log, int n, char **values, char **names)
+{
+	(void)names;
+	*(bool *)is_log = n == 1 && values[0] && !strcmp(values[0], "wal");
+	return 0;
+}
+
+/* Changing the journal mode does not wait for locks, so this does.  Where there is no shared memory
+ * for a log, such as on a network file system, SQLite keeps its rollback journal: then each commit
+ * waits for the disk.
+ */
 static int use_log(sqlite3 *db)
 {
+	bool is_log = false;
 	int code;
 
 	for (unsigned ms = 0;; ms += 10) {
-		code = sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+		code = sqlite3_exec(db, "PRAGMA journal_mode = WAL", note_log, &is_log, NULL);
 		if ((code & 0xff) != SQLITE_BUSY || ms >= BUSY_MS)
 			break;
 		usleep(10000);
 	}
 	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON",
+		code = sqlite3_exec(db,
+				    is_log ? "PRAGMA synchronous = NORMAL;"
+					     "PRAGMA foreign_keys = ON"
+					   : "PRAGMA synchronous = EXTRA; PRAGMA foreign_keys = ON",
 				    NULL, NULL, NULL);
 	return code;
 }
@@ -314,9 +330,10 @@ static int commit(struct tact_store *store)
 {
 	int code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
 
-	if (code == SQLITE_OK)
-		store->committed_machine = store->machine;
-	return code;
+	if (code != SQLITE_OK)
+		return code;
+	store->committed_machine = store->machine;
+	return store_sync_now_and_then(store);
 }
 
 static int fail_transaction(struct tact_store *store, int code, struct tact_diag *diag)
@@ -397,6 +414,8 @@ int tact_store_end(struct tact_store *store, struct tact_diag *diag)
 	if (!store || !store->is_bulk)
 		return tact_fail(diag, TACT_E_INVAL, "no store, or nothing has begun");
 	code = commit(store);
+	if (code == SQLITE_OK)
+		code = store_sync(store);
 	if (code != SQLITE_OK)
 		return fail_transaction(store, code, diag);
 	store->is_bulk = false;

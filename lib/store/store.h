@@ -43,6 +43,7 @@ struct tact_store {
 	size_t hex_capacity;
 	int64_t machine;	   /* row of this machine; 0: the store does not have it yet */
 	int64_t committed_machine; /* its value after a rollback */
+	double synced;		   /* when commits were last made to reach the disk; 0: not yet */
 	uint64_t n_rows, chunk;	   /* rows of the current transaction; how many make one */
 	bool is_readonly, is_open, is_bulk; /* is_open: prepared; is_bulk: in tact_store_begin */
 };
@@ -68,6 +69,11 @@ int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *
  */
 int store_start(struct tact_store *store, struct tact_diag *diag);
 int store_finish(struct tact_store *store, int code, struct tact_diag *diag);
+
+/* Lets all commits reach the disk; the second one if the last time is a second ago.  SQLite's codes.
+ */
+int store_sync(struct tact_store *store);
+int store_sync_now_and_then(struct tact_store *store);
 
 /* Runs a statement to its first row or its end, and resets it for the next time. */
 int store_step_once(sqlite3_stmt *stmt, int64_t *number);

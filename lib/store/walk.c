@@ -407,6 +407,7 @@ int tact_store_predictions_create(struct tact_store_predictions **out, struct ta
 static int read_prediction(struct tact_store_predictions *iter, struct tact_store_prediction *p,
 			   size_t *size, struct tact_diag *diag)
 {
+	struct tact_store_prediction checked;
 	sqlite3_stmt *stmt = iter->stmt;
 	size_t own_size;
 	int status = store_read_hex(stmt, 1, &iter->code, &iter->capacity, &own_size, diag);
@@ -425,13 +426,11 @@ static int read_prediction(struct tact_store_predictions *iter, struct tact_stor
 	*size = own_size;
 	status = store_read_mode(store_column(stmt, 3), &p->mode) &&
 		 store_read_init(store_column(stmt, 4), &p->init);
-	if (!strcmp(p->status, "ok")) {
+	if (!strcmp(p->status, "ok"))
 		p->cycles_per_iteration = store_number(stmt, 8);
-		status = status && p->cycles_per_iteration >= 0;
-	}
 	if (store_is_out_of_memory(stmt))
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-	return status;
+	return status && store_check_prediction(&checked, p, NULL) >= 0;
 }
 
 int tact_store_predictions_next(struct tact_store_predictions *iter, int64_t *block,

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "trace/analysis.h"
 
 #include <tact-program/tracing.h>
@@ -21,7 +22,7 @@ static size_t read_head(const char *path, char *head, size_t size)
 	ssize_t n = 0;
 
 	if (fd >= 0) {
-		n = read(fd, head, size);
+		n = file_read_up_to(fd, head, size);
 		close(fd);
 	}
 	return n > 0 ? (size_t)n : 0;

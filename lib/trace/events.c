@@ -210,7 +210,7 @@ static size_t add_usual(struct trace_stream *s, const uint64_t *words, size_t n_
 	uint32_t next;
 	size_t n = 0;
 
-	if (!room | s->is_repeating | s->current->block.is_rep)
+	if (!room || s->is_repeating | s->current->block.is_rep)
 		return 0;
 	to = s->accesses + s->n_accesses;
 	next = s->n_accesses ? to[-1].insn + 1u : 0;

@@ -74,13 +74,13 @@ static bool reap(struct trace_shared *shared, pid_t program)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0 || (pid < 0 && errno == EINTR)) {
 		if (pid != program)
 			continue;
 		shared->wait_status = status;
 		shared->has_ended = 1;
 	}
-	return pid == 0 || (pid < 0 && errno == EINTR);
+	return pid == 0;
 }
 
 static void watch(struct trace_shared *shared, pid_t program, const sigset_t *signals)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "isa/isa.h"
 #include "trace/trace.h"
 
@@ -157,7 +158,7 @@ static char *interpreter_of(char *head, size_t size, char **argument)
 static int read_head(const char *path, char *head, size_t *size, struct tact_diag *diag)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, head, HEAD_BYTES);
+	ssize_t n = fd < 0 ? -1 : file_read_up_to(fd, head, HEAD_BYTES);
 
 	if (n < 0)
 		tact_fail(diag, TACT_E_IO, "%s: %s", path, strerror(errno));

@@ -23,7 +23,6 @@
 #define LOOPBACK "127.0.0.1"
 
 enum {
-	MAX_ADDRESS = 300,
 	WAITING = 16,	     /* connections that have said nothing yet */
 	PATIENCE_MS = 30000, /* for the first words of each */
 	QUIET_SECONDS = 60,  /* then the kernel asks whether the other machine is there, */
@@ -31,28 +30,38 @@ enum {
 	ASK_TIMES = 6,	     /* this often */
 };
 
+int trace_split_address(const char *address, char host[TRACE_MAX_HOST], const char **port,
+			struct tact_diag *diag)
+{
+	const char *colon = address ? strrchr(address, ':') : NULL;
+	size_t n;
+
+	if (!colon || !colon[1] || colon - address >= TRACE_MAX_HOST)
+		return tact_fail(diag, TACT_E_INVAL, "'%.80s' is not HOST:PORT",
+				 address ? address : "");
+	n = (size_t)(colon - address);
+	if (n > 1 && address[0] == '[' && address[n - 1] == ']') {
+		address++;
+		n -= 2;
+	}
+	memcpy(host, address, n);
+	host[n] = '\0';
+	*port = colon + 1;
+	return 0;
+}
+
 /* Resolves HOST:PORT, [HOST]:PORT or :PORT, which is this machine alone. */
 static int resolve(const char *address, bool is_passive, struct addrinfo **out,
 		   struct tact_diag *diag)
 {
 	struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
-	const char *colon = address ? strrchr(address, ':') : NULL;
-	char host[MAX_ADDRESS], *name = host;
-	size_t n;
-	int status;
+	char host[TRACE_MAX_HOST];
+	const char *port;
+	int status = trace_split_address(address, host, &port, diag);
 
-	if (!colon || !colon[1] || colon - address >= MAX_ADDRESS)
-		return tact_fail(diag, TACT_E_INVAL, "'%.80s' is not HOST:PORT",
-				 address ? address : "");
-	n = (size_t)(colon - address);
-	memcpy(host, address, n);
-	host[n] = '\0';
-	if (n > 1 && host[0] == '[' && host[n - 1] == ']') {
-		host[n - 1] = '\0';
-		name = host + 1;
-	}
-	status = getaddrinfo(*name || !is_passive ? (*name ? name : NULL) : LOOPBACK, colon + 1,
-			     &hints, out);
+	if (status < 0)
+		return status;
+	status = getaddrinfo(*host ? host : is_passive ? LOOPBACK : NULL, port, &hints, out);
 	if (status)
 		return tact_fail(diag, TACT_E_IO, "%.80s: %s", address, gai_strerror(status));
 	return 0;

@@ -137,6 +137,15 @@ int trace_native_next(struct trace_native *native, struct trace_piece *piece,
 void trace_native_summary(const struct trace_native *native, struct tact_trace_summary *out);
 void trace_native_stop(const struct trace_native *native);
 
+/* ---- socket.c ---- */
+
+/* Splits HOST:PORT, [HOST]:PORT or :PORT, whose host is "" then.  *port points into the address.
+ * Returns 0 or -TACT_E_INVAL.
+ */
+enum { TRACE_MAX_HOST = 300 };
+int trace_split_address(const char *address, char host[TRACE_MAX_HOST], const char **port,
+			struct tact_diag *diag);
+
 /* ---- record.c: .tct ---- */
 
 struct trace_reader;

@@ -88,7 +88,7 @@ int surrogate_save(struct surrogate *s, const char *path, struct tact_diag *diag
 	h->seconds = s->seconds_before + tune_seconds() - s->t->start_seconds;
 	h->state = s->state;
 	h->hash = hash_bytes(data + sizeof(*h), body);
-	status = file_replace(path, data, sizeof(*h) + body, diag);
+	status = file_write(path, data, sizeof(*h) + body, diag);
 	free(data);
 	return status;
 }

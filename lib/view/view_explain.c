@@ -395,6 +395,8 @@ static void add_lines(const struct maker *e)
 		} else {
 			text_printf(e->out, "the rest of instruction %zu", insn + 1);
 		}
+		if (g->cycles > 1)
+			text_printf(e->out, ": %u cycles", g->cycles);
 		text_add(e->out, "\n");
 	}
 	free(groups);
@@ -412,6 +414,30 @@ static void explain_lines(const struct maker *e, unsigned bound, const struct ta
 	add_arithmetic(e, d);
 	text_printf(e->out, ".\nA line has up to %d %ss from one aligned window of %d bytes:\n",
 		    p->dsb_width, uop_word(e), p->dsb_window);
+	add_lines(e);
+}
+
+/* The DSB of cores that read two lines per cycle. */
+static void explain_pairs(const struct maker *e, unsigned bound, const struct tact_derivation *d)
+{
+	const struct arch_params *p = &e->view->arch->params;
+	const char *cache = p->terms == PARAMS_TERMS_AMD ? "op cache" : "DSB";
+
+	add_title(e, bound);
+	if (d->counted == TACT_COUNTED_LINES) {
+		text_printf(e->out, "an iteration is read from %u line%s of the %s, two per cycle ",
+			    d->amount, plural(d->amount), cache);
+		add_arithmetic(e, d);
+		text_printf(e->out, ".\nA line has up to %d %ss.\n", p->dsb_line_uops, uop_word(e));
+		return;
+	}
+	text_printf(e->out, "an iteration is read from the %s in %u cycle%s ", cache, d->amount,
+		    plural(d->amount));
+	add_arithmetic(e, d);
+	text_printf(e->out,
+		    ".\nA line has up to %d %ss. An aligned window of %d bytes takes a cycle, and "
+		    "two more for every\ntwo lines beyond two that begin in it:\n",
+		    p->dsb_line_uops, uop_word(e), p->dsb_window);
 	add_lines(e);
 }
 
@@ -433,6 +459,10 @@ static void explain_dsb(const struct maker *e, unsigned bound, const struct tact
 {
 	unsigned uops = decoded_uops(e);
 
+	if (e->view->arch->params.dsb_line_pairs) {
+		explain_pairs(e, bound, d);
+		return;
+	}
 	if (d->counted == TACT_COUNTED_LINES) {
 		explain_lines(e, bound, d);
 		return;

@@ -51,7 +51,7 @@ class Prediction(Sized):
 class Job(Sized):
     """struct tact_job"""
     _fields_ = [('size', c_size_t), ('code', c_void_p), ('code_size', c_size_t), ('status', c_int),
-                ('prediction', Prediction)]
+                ('prediction', Prediction)]  # type: ignore[list-item]  # typeshed: plain types
 
 
 class Shares(Sized):

@@ -106,7 +106,7 @@ ALIASES = ['addresses', 'never', 'always']
 
 def bound_names() -> list[str]:
     """The bounds that the library knows, as columns spell them."""
-    names = []
+    names: list[str] = []
     while (name := text(lib.tact_bound_column(len(names)))) != 'unknown':
         names.append(name)
     return names

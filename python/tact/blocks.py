@@ -34,6 +34,8 @@ class Blocks:
     def __init__(self, blocks: Iterable[Code] | Blocks = ()):
         self.columns: dict[str, np.ndarray] = {}
         self.names: list[str] = []
+        self.data: np.ndarray
+        self.offsets: np.ndarray
         if isinstance(blocks, Blocks):
             self.data, self.offsets = blocks.data, blocks.offsets
             return
@@ -42,7 +44,7 @@ class Blocks:
         codes = [_code_of(b, i) for i, b in enumerate(blocks)]
         lengths = np.fromiter((len(c) for c in codes), np.int64, len(codes))
         self.data = np.frombuffer(b''.join(codes), np.uint8)
-        self.offsets = np.concatenate(([0], np.cumsum(lengths)))
+        self.offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
 
     @classmethod
     def from_arrays(cls, data: np.ndarray, offsets: np.ndarray) -> Blocks:
@@ -85,7 +87,7 @@ class Blocks:
         rows = np.arange(len(self))[which]
         lengths = self.lengths[rows]
         chosen = Blocks()
-        chosen.offsets = np.concatenate(([0], np.cumsum(lengths)))
+        chosen.offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
         # the place of each byte: where its block begins, and how far it is from there
         places = (np.repeat(self.offsets[:-1][rows] - chosen.offsets[:-1], lengths)
                   + np.arange(chosen.offsets[-1]))
@@ -127,7 +129,7 @@ def _read_hex(data: bytes) -> Blocks | None:
     """A list of nothing but hex digits, one block a line, and blank lines; None: something else."""
     lines = np.frombuffer(data if data.endswith(b'\n') else data + b'\n', np.uint8)
     ends = np.flatnonzero(lines == ord('\n'))
-    digits = np.diff(np.concatenate(([-1], ends))) - 1
+    digits = np.diff(ends, prepend=-1) - 1
     digits = digits[digits > 0]
     if (digits % 2).any():
         return None
@@ -135,7 +137,7 @@ def _read_hex(data: bytes) -> Blocks | None:
         code = bytes.fromhex(data.decode('ascii'))
     except ValueError:
         return None
-    offsets = np.concatenate(([0], np.cumsum(digits // 2)))
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(digits // 2)))
     return Blocks.from_arrays(np.frombuffer(code, np.uint8), offsets) \
         if offsets[-1] == len(code) else None
 
@@ -143,7 +145,7 @@ def _read_hex(data: bytes) -> Blocks | None:
 def _read_csv(data: bytes) -> Blocks | None:
     """A CSV file with a header that has a column `hex`; None: it is something else."""
     first, _, _ = data.partition(b'\n')
-    header = next(csv.reader([first.decode(errors='replace').strip()]), [])
+    header: list[str] = next(csv.reader([first.decode(errors='replace').strip()]), [])
     if 'hex' not in header:
         return None
     rows = [r for r in csv.reader(io.StringIO(data.decode(errors='replace'))) if r][1:]

@@ -5,8 +5,8 @@
 usage: check_sample.py [--tact PROGRAM]
 
 sample.csv: 800 basic blocks of real programs (BHive's, MIT licence) on an Ice Lake server core,
-unrolled and as loops, and 250 small experiments on a Zen 4, picked at random from what 'tact
-measure --init same' gave there; column app is the program, or the kind of experiment.
+unrolled and as loops, 400 on a Zen 5, and 250 small experiments on a Zen 4, picked at random from
+what 'tact measure --init same' gave there; column app is the program, or the kind of experiment.
 The last line of the output is "N passed, M failed, K skipped".
 """
 import argparse
@@ -25,6 +25,8 @@ LIMITS = {
     ('facile', 'ICX', 'loop'): (2.10, 0.73), ('sim', 'ICX', 'loop'): (1.30, 0.76),
     ('facile', 'ZEN4', 'unroll'): (3.10, 0.92), ('sim', 'ZEN4', 'unroll'): (3.30, 0.91),
     ('facile', 'ZEN4', 'loop'): (5.60, 0.87), ('sim', 'ZEN4', 'loop'): (5.50, 0.87),
+    ('facile', 'ZEN5', 'unroll'): (1.30, 0.95), ('sim', 'ZEN5', 'unroll'): (1.30, 0.94),
+    ('facile', 'ZEN5', 'loop'): (3.00, 0.69), ('sim', 'ZEN5', 'loop'): (2.60, 0.70),
     ('mca', 'ICX', 'unroll'): (33.0, 0.74), ('mca', 'ICX', 'loop'): (14.0, 0.53),
 }
 

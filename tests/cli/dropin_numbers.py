@@ -4,8 +4,9 @@
 
 usage: dropin_numbers.py TACT BLOCKS.csv N
 
-Blocks are the first column.  uica and iaca must print simulate's cycles, osaca the ports that
-predict's bound has, and mca's cycles must grow by simulate's from 100 to 200 iterations.
+Blocks are the first column.  uica and iaca must print simulate's cycles, osaca predict's bound of the
+longest chain and its uops on the busiest port, and mca's cycles must grow by simulate's from 100 to
+200 iterations.
 """
 import csv
 import json
@@ -61,6 +62,26 @@ compare('iaca', [float(x) for x in re.findall(r'Block Throughput: +([\d.]+) Cycl
         stack, lambda e: 0.0051)
 compare('mca', [(b - a) / 100 for a, b in zip(mca(100), mca(200))], stack,
         lambda e: 0.02 * e + 0.2)
+bounds = [(max(float(r[b] or 0) for b in ('precedence', 'forwarding')), float(r['ports'] or 0)) for r in csv.DictReader(
+    run('predict', '-q', '-f', 'csv', '-a', 'SKL', 'blocks.hex').splitlines())]
+reports = run('osaca', '--arch', 'SKL', '--ignore-unknown', 'blocks.hex').split('Open Source')[1:]
+sums = [re.search(r'^ {5,}[\d. ]+$', report, re.M).group(0) for report in reports]
+heads = [re.search(r'^ +\|(.*)\|\|  CP', report, re.M).group(1) for report in reports]
+
+
+def busiest(head, row):
+    """Of the sums, each below its port, but those of the divider."""
+    cells = re.split('[|-]', head)
+    at, most = 6, 0
+    for cell in cells:
+        if 'DV' not in cell:
+            most = max(most, float(row[at:at + len(cell)].strip() or 0))
+        at += len(cell) + 1
+    return most
+
+
+compare('osaca', [float(row.split()[-1]) for row in sums], [b[0] for b in bounds], lambda e: 0.051)
+compare('ports', [busiest(*pair) for pair in zip(heads, sums)], [b[1] for b in bounds], lambda e: 0.011 + 0.006 * e)
 for what in bad[:5]:
     print(*what)
 sys.exit(1 if bad else 0)

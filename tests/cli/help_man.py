@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that every command has a manual page, which lists the same options as its --help, and a place in tact.1.
+"""Checks that every command has a manual page, which lists the same options as its --help, and a place in tact.1;
+that those of the drop-ins have the texts of --help, too.
 
 usage: help_man.py TACT MAN_DIRECTORY
 """
@@ -44,6 +45,7 @@ def options_of_page(path):
 
 def main():
     tact, man = sys.argv[1:]
+    sys.stdout.reconfigure(line_buffering=True)
     commands = re.findall(r'^  (\w+) ', help_of(tact).partition('Commands:')[2].partition('Examples:')[0], re.M)
     first_page = open(os.path.join(man, 'tact.1')).read()
     for command in commands:
@@ -53,8 +55,10 @@ def main():
         if a != b or not a:
             print('%s: only in help %s, only in the page %s' % (command, sorted(a - b), sorted(b - a)))
         for line in ('.It Cm %s' % command, '.Xr tact-%s 1' % command):
-            if line + '\n' not in first_page:
+            if not re.search(re.escape(line) + r'( [.,;])?\n', first_page):
                 print('tact.1 has no line "%s"' % line)
+    subprocess.run([sys.executable, os.path.join(man, '../gen/manual_options.py'), '--check', tact, man],
+                   check=True)
     print('good' if len(commands) > 10 else 'no commands in the help')
 
 

@@ -38,7 +38,7 @@ rm -rf "$files"
 mkdir -p "$files/usr/lib/aarch64-linux-gnu" "$files/tact/tests/cross"
 cp -a "$build/sysroot/lib" "$files/"
 cp -a "$build"/sysroot/usr/lib/aarch64-linux-gnu/*.so* "$files/usr/lib/aarch64-linux-gnu/"
-cp "$build/tact" "$build/tact_llvm.so" "$files/tact/"
+cp "$build/tact" "$build/tact_llvm.so" "$build/tact_llvm_as" "$files/tact/"
 cp "$build/tests/cross/test_harness_a64" "$files/tact/tests/cross/"
 aarch64-linux-gnu-gcc -static -O1 -o "$files/init" "$root/tests/cross/system_init.c"
 cat > "$files/commands" <<'END'

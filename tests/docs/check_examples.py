@@ -54,7 +54,8 @@ TRIED = ('c', 'cpp', 'python')
 # Examples of manual pages that cannot run here, and why.
 MAN_SKIPPED = (
     (r'--listen|--connect', 'needs two machines'),
-    (r'^tact serve$|^curl ', 'serves until a signal ends it; tests/serve asks'),
+    (r'^tact serve( --measure)?$|^curl ', 'serves until a signal ends it; tests/serve asks'),
+    (r'^tact serve --static', 'needs what make wasm builds; make check-web tries it'),
     (r'^sudo |^#', 'changes the machine'),
 )
 MAN_NEEDS = (

@@ -8,6 +8,7 @@ Each test is a function test_NAME below.  The last line is "N passed, M failed, 
 """
 import argparse
 import glob
+import json
 import os
 import re
 import shlex
@@ -469,11 +470,26 @@ def test_manual_lint(c):
     need('mandoc')
     names = [n for n, text in pages(c).items() if not text.startswith('.so')]
     problems = []
-    for name in sorted(names):
-        path = os.path.join(c.install(), 'usr/share/man/man3', name + '.3')
+    paths = [os.path.join(c.install(), 'usr/share/man/man3', name + '.3') for name in sorted(names)]
+    for path in paths + sorted(glob.glob(os.path.join(ROOT, 'man/*.1'))):
         out = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], capture_output=True, text=True).stdout
         problems += [line for line in out.splitlines() if 'referenced manual not found' not in line]
     same('what mandoc says', problems, [])
+
+
+def test_bill_of_materials(c):
+    """It lists what the files need, refers to nothing that is missing, and is the same each time."""
+    command = [sys.executable, os.path.join(ROOT, 'gen/sbom.py'), c.build]
+    text = run(command)
+    same('the second time', run(command), text)
+    bill = json.loads(text)
+    names = {e['SPDXID'] for e in bill['packages'] + bill['files']} | {bill['SPDXID']}
+    ends = {r[k] for r in bill['relationships'] for k in ('spdxElementId', 'relatedSpdxElement')}
+    same('what is referred to and missing', ends - names, set())
+    needed = subprocess.run(['readelf', '-d', os.path.join(c.build, 'tact')], capture_output=True, text=True).stdout
+    linked = [r for r in bill['relationships'] if r['spdxElementId'] == 'SPDXRef-File-tact']
+    same('libraries of tact, but those of the C library', len(linked) - 1,
+         len([n for n in re.findall(r'NEEDED.*\[(lib[^]]*)', needed) if not re.match(r'lib(c|m)\.so', n)]))
 
 
 def test_manual_example(c):

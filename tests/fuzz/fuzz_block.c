@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Bytes as code, on every architecture, in every mode and with the options that the first byte
- * picks: loaded, predicted and explained.  What must always hold is checked.
+ * Bytes as code, on the CPU, in the mode and with the options that the first two bytes pick: loaded,
+ * predicted and explained.  What must always hold is checked.
+ *
+ * One block serves all executions, as in programs that predict many blocks: what one of them leaves
+ * behind must not change the next.  Some executions compare it with a new one.
  */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include <tact/tact.h>
 
 #include "base/base.h"
+#include "base/hash.h"
+#include "fuzz_insns.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);            \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
+enum { HEAD = 2 }; /* options; CPU and mode */
 
 static void check_prediction(const struct tact_prediction *p)
 {
@@ -99,40 +94,152 @@ static void try_block(struct tact_block *block, unsigned choice)
 	check_prediction(&p);
 }
 
+/* Text for an instruction of the same form: one line, as long as it says. */
+static void check_example(struct tact_block *block, unsigned choice)
+{
+	const struct tact_isa *isa = tact_isa_default();
+	struct tact_insn insn;
+	char text[128];
+	int n;
+
+	MUST(tact_block_insn(block, choice % tact_block_length(block), &insn) == 0);
+	if (insn.form == TACT_FORM_NONE)
+		return;
+	n = tact_isa_form_example(isa, insn.form, choice % 8, (int)(choice / 8 % 4) - 1, text,
+				  sizeof(text));
+	MUST(n > 0 ? strlen(text) == (size_t)n && !strchr(text, '\n')
+		   : n == -TACT_E_NO_DATA || n == -TACT_E_INVAL || n == -TACT_E_LIMIT);
+}
+
+/* What an edited block is made of, loaded anew, is predicted as the edited one. */
+static void check_edited(struct tact_block *block, const struct tact_arch *arch,
+			 const struct tact_block_options *opt)
+{
+	struct tact_prediction p = TACT_PREDICTION_INIT, q = TACT_PREDICTION_INIT;
+	struct tact_block *fresh;
+	const uint8_t *code;
+	size_t size;
+
+	code = tact_block_code(block, &size);
+	MUST(code && size);
+	check_insns(block, size);
+	MUST(tact_block_create(&fresh, arch, opt, NULL) == 0);
+	MUST(tact_block_load(fresh, code, size, NULL) == 0);
+	MUST(tact_predict(block, NULL, &p) == 0);
+	MUST(tact_predict(fresh, NULL, &q) == 0);
+	MUST(!memcmp(&p, &q, sizeof(p)));
+	tact_block_destroy(fresh);
+}
+
+/* Replaces, inserts and removes an instruction, each made of one of the block's own. */
+static void try_edits(struct tact_block *block, const struct tact_arch *arch,
+		      const struct tact_block_options *opt, const uint8_t *code, unsigned choice)
+{
+	const size_t n = tact_block_length(block), from = choice % n, to = choice / 7 % n;
+	const size_t begin = tact_block_offset(block, from);
+	struct tact_insn insn;
+	uint8_t bytes[TACT_MAX_INSN_BYTES];
+
+	MUST(tact_block_insn(block, from, &insn) == 0);
+	memcpy(bytes, code + begin, insn.length);
+	if (tact_block_replace(block, to, bytes, insn.length, NULL) == 0)
+		check_edited(block, arch, opt);
+	if (tact_block_insert(block, to, bytes, insn.length, NULL) == 0) {
+		MUST(tact_block_length(block) == n + 1);
+		check_edited(block, arch, opt);
+	}
+	if (tact_block_erase(block, from, NULL) == 0) {
+		MUST(tact_block_length(block) == n);
+		check_edited(block, arch, opt);
+	}
+}
+
+/* A block that nothing was loaded into before says the same. */
+static void compare_with_new(struct tact_block *used, const struct tact_arch *arch,
+			     const struct tact_block_options *opt, const uint8_t *code, size_t size)
+{
+	struct tact_prediction p = TACT_PREDICTION_INIT, q = TACT_PREDICTION_INIT;
+	struct tact_block *block;
+
+	MUST(tact_block_create(&block, arch, opt, NULL) == 0);
+	MUST(tact_block_load(block, code, size, NULL) == 0);
+	MUST(tact_predict(block, NULL, &p) == 0);
+	MUST(tact_predict(used, NULL, &q) == 0);
+	MUST(!memcmp(&p, &q, sizeof(p)));
+	tact_block_destroy(block);
+}
+
+static void check_loaded(struct tact_block *block, const struct tact_arch *arch,
+			 const struct tact_block_options *opt, const uint8_t *code, size_t size,
+			 unsigned choice)
+{
+	struct tact_block_options other = *opt;
+
+	check_insns(block, size);
+	try_block(block, choice);
+	check_example(block, choice);
+	if (hash_bytes(code, size) % 16 == 1) {
+		try_edits(block, arch, opt, code, choice);
+		return;
+	}
+	if (hash_bytes(code, size) % 64)
+		return;
+	compare_with_new(block, arch, opt, code, size);
+	/* every other mode and CPU, and back */
+	for (; arch; arch = tact_arch_next(arch)) {
+		other.mode = (enum tact_mode)((other.mode + 1) % 3);
+		MUST(tact_block_rebind(block, arch, &other) == 0);
+		try_block(block, choice);
+	}
+	check_insns(block, size);
+}
+
+static const struct tact_arch *pick_arch(unsigned number)
+{
+	static const struct tact_arch *archs[64];
+	static unsigned n;
+
+	for (const struct tact_arch *a = NULL; !n || archs[n - 1]; archs[n++] = a)
+		a = tact_arch_next(a);
+	return archs[number % (n - 1)];
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static struct tact_block *block;
 	struct tact_block_options opt = {.size = sizeof(opt)};
-	const struct tact_arch *arch = tact_arch_next(NULL);
-	struct tact_block *block;
+	const struct tact_arch *arch;
 	struct tact_diag diag;
 	unsigned choice;
 	int status;
 
-	if (!size)
+	if (size < HEAD)
 		return 0;
-	choice = *data++;
-	size--;
+	choice = data[0];
+	arch = pick_arch(data[1] / 3);
 	opt.init = (enum tact_init)(choice % 3);
 	opt.alignment = choice % 64;
-	MUST(tact_block_create(&block, arch, &opt, &diag) == 0);
+	opt.mode = (enum tact_mode)(data[1] % 3);
+	opt.paper = choice & 8;
+	data += HEAD;
+	size -= HEAD;
+	if (block)
+		MUST(tact_block_rebind(block, arch, &opt) == 0);
+	else
+		MUST(tact_block_create(&block, arch, &opt, &diag) == 0);
 	status = tact_block_load(block, data, size, &diag);
-	if (status < 0) {
+	if (status >= 0) {
+		check_loaded(block, arch, &opt, data, size, choice);
+	} else {
 		MUST(status == -TACT_E_DECODE || status == -TACT_E_INVAL ||
 		     status == -TACT_E_LIMIT);
 		MUST(status != -TACT_E_DECODE || diag.offset < size);
 		MUST(tact_block_length(block) == 0);
-	} else {
-		check_insns(block, size);
-		for (; arch; arch = tact_arch_next(arch)) {
-			for (int mode = TACT_MODE_AUTO; mode <= (int)TACT_MODE_UNROLL; mode++) {
-				opt.mode = (enum tact_mode)mode;
-				opt.paper = choice & 8;
-				MUST(tact_block_rebind(block, arch, &opt) == 0);
-				try_block(block, choice);
-			}
-		}
-		check_insns(block, size);
 	}
-	tact_block_destroy(block);
 	return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	return fuzz_mutate_insns(tact_isa_default(), HEAD, data, size, max_size, seed);
 }

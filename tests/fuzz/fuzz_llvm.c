@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * Bytes as code of the sets that LLVM decodes, on the CPU that the first byte picks: scanned, loaded,
- * printed, predicted and run on the machines.  Bytes that begin with a letter are assembly text as
- * well.  Nothing to do where the module was not built.
+ * printed, predicted and run on the machines.  Nothing to do where the module was not built.
  */
-#include <ctype.h>
 #include <math.h>
 
 #include "fuzz_llvm.h"
-#include "isa/assemble.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void try_text(const struct tact_isa *isa, const uint8_t *data, size_t size)
-{
-	struct asm_source source;
-	struct tact_diag diag = {0};
-	uint8_t *image = NULL;
-	size_t image_size;
-
-	if (asm_source_create(&source, isa, (const char *)data, size, TACT_SYNTAX_AUTO, &diag) < 0)
-		return;
-	if (asm_assemble(&source, &image, &image_size, &diag) >= 0)
-		free(image);
-	else
-		MUST(diag.text[0]);
-	asm_source_destroy(&source);
-}
 
 static void try_walk(const struct tact_isa *isa, const uint8_t *data, size_t size)
 {
@@ -71,8 +52,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	data++;
 	size--;
-	if (size && isalpha(*data))
-		try_text(tact_arch_isa(arch), data, size);
 	try_walk(tact_arch_isa(arch), data, size);
 	MUST(tact_block_create(&block, arch, NULL, &diag) == 0);
 	status = tact_block_load(block, data, size, &diag);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <tact/collect.h>
+#include <tact/mix.h>
 
 #include "base/base.h"
 #include "base/hash.h"
+#include "fuzz.h"
 #include "trace/trace.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void touch(const struct tact_trace_event *event)
 {
@@ -29,6 +33,55 @@ static void read_record(const uint8_t *data, size_t size)
 	while (tact_trace_next(trace, &event, &diag) > 0 && ++n < 100000)
 		touch(&event);
 	tact_trace_close(trace);
+}
+
+static int touch_block(void *arg, const struct tact_collect_block *block)
+{
+	uint64_t *executions = arg;
+
+	hash_bytes(block->code, block->code_size);
+	hash_bytes(block->function, strlen(block->function));
+	*executions += block->count;
+	return 0;
+}
+
+/* The basic blocks of a record, with their executions. */
+static void collect_record(const uint8_t *data, size_t size)
+{
+	const struct tact_collect_options opt = {.size = sizeof(opt), .no_branch = size & 1};
+	struct tact_collect *collect;
+	struct tact_trace *trace;
+	struct tact_diag diag;
+	uint64_t executions = 0;
+
+	if (trace_open_memory(&trace, data, size, &diag) < 0)
+		return;
+	if (tact_collect_create(&collect, &opt) >= 0) {
+		if (tact_collect_trace(collect, trace, &diag) >= 0)
+			tact_collect_finish(collect, touch_block, &executions);
+		tact_collect_destroy(collect);
+	}
+	tact_trace_close(trace);
+}
+
+/* How often blocks of a program that ran natively were executed, as its windows tell. */
+static void count_record(const uint8_t *data, size_t size)
+{
+	struct tact_mix_windows_options opt = {.size = sizeof(opt), .arch = tact_arch_find("SKL")};
+	struct tact_mix_windowed out = TACT_MIX_WINDOWED_INIT;
+	struct tact_trace *trace;
+	struct tact_diag diag;
+	char path[80];
+
+	if (trace_open_memory(&trace, data, size, &diag) < 0)
+		return;
+	snprintf(path, sizeof(path), "%s/tact-fuzz-%d.counts",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+	opt.output = path;
+	if (tact_mix_count_windows(trace, &opt, &out, &diag) >= 0)
+		MUST(out.windows && isfinite(out.instructions) && out.seconds >= 0);
+	tact_trace_close(trace);
+	unlink(path);
 }
 
 /* As words of three streams, in parts: compression would hide the contents from mutations. */
@@ -69,6 +122,9 @@ static void read_words(const uint8_t *data, size_t size, enum wire_mode mode)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	read_record(data, size);
+	collect_record(data, size);
+	if (size % 4 == 3)
+		count_record(data, size);
 	read_words(data, size, WIRE_TRACE);
 	read_words(data, size, WIRE_COUNT);
 	return 0;

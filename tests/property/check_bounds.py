@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Checks that the pipeline is nowhere faster than FACILE's bounds allow, on many blocks.
 
-usage: check_bounds.py [--tact PROGRAM] [--shared DIR] [--count N] [--known]
+usage: check_bounds.py [--tact PROGRAM] [--shared DIR] [--count N] [--known] [--seed N]
 
 A bound is what one component alone would allow, so the simulation of all components cannot take
 less; the two models count a few things differently, so some blocks differ.  Of N blocks (default
 20000), spread over all CPUs and both modes, at most 0.2% may be simulated to take less than 98% of
 the largest bound.  Once with random blocks, and once with blocks of DIR/data/bhive (default
-../shared) if they are there.  The same blocks every time.  The last line of the output is
-"N passed, M failed, K skipped".
+../shared) if they are there.  The same blocks every time, unless --seed makes others.  The last line
+of the output is "N passed, M failed, K skipped".
 
 Known to differ:
 - Instructions that work on memory with more than one uop between load and result (adc, sbb, cmov,
@@ -104,21 +104,21 @@ def other(rng, known):
     return rng.choice(few)
 
 
-def random_blocks(count, known):
-    rng = random.Random(SEED)
+def random_blocks(count, known, seed=SEED):
+    rng = random.Random(seed)
     make = lambda: rng.choices((integer, vector, other), (75, 20, 5))[0](rng, known)
     return [b''.join(make() for _ in range(rng.randint(1, 12))).hex() for _ in range(count)]
 
 
 # ---- real blocks ----
 
-def real_blocks(shared, count):
+def real_blocks(shared, count, seed=SEED):
     codes = []
     for path in sorted(glob.glob(os.path.join(shared, 'data/bhive/*.csv'))):
         with open(path) as f:
             codes += [line.split(',')[0].strip() for line in f]
     codes = [c for c in codes if c and not c.startswith('hex')]
-    return random.Random(SEED).sample(codes, min(count, len(codes)))
+    return random.Random(seed).sample(codes, min(count, len(codes)))
 
 
 # ---- the check ----
@@ -177,12 +177,13 @@ def main():
     parser.add_argument('--shared', default=os.path.join(ROOT, '../shared'))
     parser.add_argument('--count', type=int, default=20000)
     parser.add_argument('--known', action='store_true')
+    parser.add_argument('--seed', type=int, default=SEED)
     args = parser.parse_args()
     archs = [line.split(',')[0] for line in subprocess.run(
         [args.tact, 'archs', '-f', 'csv'], capture_output=True, text=True,
         check=True).stdout.splitlines()[1:]]
-    results = [check('random blocks', args.tact, archs, random_blocks(args.count, args.known))]
-    real, skipped = real_blocks(args.shared, args.count), 0
+    results = [check('random blocks', args.tact, archs, random_blocks(args.count, args.known, args.seed))]
+    real, skipped = real_blocks(args.shared, args.count, args.seed), 0
     if real:
         results.append(check('real blocks', args.tact, archs, real))
     else:

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Checks that on CPUs of LLVM the pipeline is nowhere faster than the bounds of predict.
 
-usage: check_llvm_bounds.py [--tact PROGRAM] [--shared DIR] [--count N] [--cpu CPU[,CPU...]]
+usage: check_llvm_bounds.py [--tact PROGRAM] [--shared DIR] [--count N] [--cpu CPU[,CPU...]] [--seed N]
 
 The models count the same there, so no block may be below, in order or out of order, unrolled or as
 a loop.  Three kinds of blocks, N of each CPU (default 1500; 0: all that there are) and the same
-every time:
+every time, unless --seed makes other random ones:
 - random words that decode, in random blocks;
 - AArch64: DIR/data/aarch64/blocks.csv.gz (default ../shared), if it is there;
 - RISC-V: blocks of our own sources, if riscv64-linux-gnu-gcc is there.
@@ -50,9 +50,9 @@ def predict(tact, cpu, mode, model, blocks):
 
 # ---- blocks ----
 
-def random_blocks(tact, cpu, count):
+def random_blocks(tact, cpu, count, seed=SEED):
     """Of words that decode and that the CPU's model knows."""
-    rng = random.Random(SEED)
+    rng = random.Random(seed)
     words = [rng.randbytes(4).hex() for _ in range(20000)]
     if cpu in CPUS['riscv64']:  # these and compressed ones
         words = ['%02x%s' % (int(w[:2], 16) | 3, w[2:]) for w in words]
@@ -158,6 +158,7 @@ def main():
     parser.add_argument('--shared', default=os.path.join(ROOT, '../shared'))
     parser.add_argument('--count', type=int, default=1500)
     parser.add_argument('--cpu', default=','.join(sum(CPUS.values(), ())))
+    parser.add_argument('--seed', type=int, default=SEED)
     args = parser.parse_args()
     if not os.path.exists(os.path.join(os.path.dirname(args.tact), 'tact_llvm.so')):
         print('skip: LLVM\'s models: tact_llvm.so was not built\n0 passed, 0 failed, 1 skipped')
@@ -167,7 +168,7 @@ def main():
     for cpu in args.cpu.split(','):
         kind = 'riscv64' if cpu in CPUS['riscv64'] else 'aarch64'
         results.append(check(args.tact, 'random blocks', cpu,
-                             random_blocks(args.tact, cpu, args.count)))
+                             random_blocks(args.tact, cpu, args.count, args.seed)))
         if real[kind]:
             results.append(check(args.tact, 'real blocks', cpu, real[kind]))
         else:

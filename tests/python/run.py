@@ -11,6 +11,7 @@ import argparse
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,31 @@ def check_wheel(tally, python, build):
         tally.add('pip installs the wheel', p.returncode == 0, p.stderr)
         clean = {k: v for k, v in os.environ.items() if not k.startswith(('TACT_', 'PYTHON'))}
         tally.run_package_tests('installed', inside, dict(clean, TACT_CHECK_CC=''))
+        check_source_archive(tally, inside, next(w for w in wheels[0] if w.endswith('.gz')), clean, build)
+
+
+def check_source_archive(tally, python, archive, env, build):
+    """What pip installs from it has no library, and takes the one that the system has."""
+    p = subprocess.run([python, '-m', 'pip', 'install', '--no-index', '--no-deps', '--no-build-isolation',
+                        '--force-reinstall', '-q', archive], env=env, capture_output=True, text=True)
+    tally.add('pip installs the source archive', p.returncode == 0, p.stderr)
+    code = "import tact; assert 'site-packages' in tact.__file__; print(tact.predict('4801d8', 'SKL').cycles)"
+    p = subprocess.run([python, '-c', code], cwd='/', capture_output=True, text=True,
+                       env=dict(env, TACT_LIBRARY=os.path.join(build, 'libtact.so.0')))
+    tally.add('the source archive works with a library', p.stdout == '[1.]\n', p.stdout + p.stderr)
+    p = subprocess.run([python, '-m', 'pip', 'show', '-f', 'tact'], env=env, capture_output=True, text=True)
+    tally.add('it has the licence and no library', 'LICENSE' in p.stdout and 'native' not in p.stdout, p.stdout)
+
+
+def check_types(tally, python):
+    """The package says that it is typed (py.typed)."""
+    if not shutil.which('mypy'):
+        tally.skip('types', 'mypy is missing')
+        return
+    with tempfile.TemporaryDirectory() as cache:
+        p = subprocess.run(['mypy', '--cache-dir', cache, '--python-executable', python, 'tact'],
+                           cwd=os.path.join(ROOT, 'python'), capture_output=True, text=True)
+    tally.add('types', p.returncode == 0, p.stdout + p.stderr)
 
 
 def main():
@@ -101,6 +127,7 @@ def main():
         tally.run_package_tests('in the tree', python, dict(
             os.environ, PYTHONPATH=os.path.join(ROOT, 'python'), TACT_CHECK_CC=args.cc,
             TACT_LIBRARY=os.path.join(build, 'libtact.so.0'), PYTHONDONTWRITEBYTECODE='1'))
+        check_types(tally, python)
         check_wheel(tally, python, build)
     print('%d passed, %d failed, %d skipped' % (tally.passed, tally.failed, tally.skipped))
     return 1 if tally.failed else 0

@@ -207,6 +207,16 @@ TEST(test_loops)
 	expect_whole("jz 1f; nop; 1: ret", att, "740190c3");
 }
 
+static void expect_source(struct tact_input *in, size_t offset, const char *path, uint64_t line)
+{
+	struct tact_source_line source = TACT_SOURCE_LINE_INIT;
+
+	assert_int_equal(tact_input_source(in, offset, 0, &source), 1);
+	assert_string_equal(*path ? strrchr(source.path, '/') : source.path, path);
+	assert_string_equal(source.function, "");
+	assert_int_equal(source.line, line);
+}
+
 TEST(test_compiler_output)
 {
 	struct tact_input *in = open_asm(
@@ -223,6 +233,25 @@ TEST(test_compiler_output)
 	assert_int_equal(region.code_size, 1);
 	assert_string_equal(region.source, "a.c:2");
 	assert_int_equal(region.line, 0);
+	expect_source(in, 0, "/a.c", 2);
+	expect_end(in);
+}
+
+/* As Compiler Explorer hands it to its tools: without .file and .loc, whose labels (.LVU2) the debug
+ * information still names.
+ */
+TEST(test_lines_taken_out)
+{
+	static const char text[] =
+		"\t.text\nf:\n.Ltext0:\n\n\tnop\n"
+		"\t.section\t.debug_info,\"\",@progbits\n\t.long\t.Ldebug_abbrev0\n"
+		"\t.uleb128 .LVU2\n\t.text\n\tret\n"
+		"\t.section \".debug_loc\"\n\t.uleb128 .LVU7-.LVU2\n"
+		"\t.section\t.note.GNU-stack,\"\",@progbits\n";
+
+	struct tact_input *in = open_asm(text, TACT_SYNTAX_AUTO);
+
+	expect(in, 5, "f", "90c3");
 	expect_end(in);
 }
 
@@ -246,6 +275,38 @@ TEST(test_whole_text)
 	assert_int_equal(tact_input_line(in, 4, &line), 0);
 	assert_int_equal(tact_input_line(NULL, 0, &line), -TACT_E_INVAL);
 	assert_int_equal(tact_input_line(in, 0, NULL), -TACT_E_INVAL);
+	expect_end(in);
+}
+
+/* The way through a loop that is in several pieces: past lines 5 and 6. */
+TEST(test_lines_of_pieces)
+{
+	static const char text[] = "f:\n1:\tadd $1, %eax\n\ttest $4, %al\n\tjz 2f\n\tnop\n\tnop\n"
+				   "2:\tdec %ecx\n\tjnz 1b\n\tret\n";
+	struct tact_input_options opt = {.size = sizeof(opt), .path = 2};
+	struct tact_source_line source = TACT_SOURCE_LINE_INIT;
+	struct tact_region region = TACT_REGION_INIT;
+	struct tact_input *in;
+	uint64_t line = 0;
+
+	opt.loop = 1;
+	assert_int_equal(tact_input_open_memory(&in, text, sizeof(text) - 1, &opt, NULL), 0);
+	assert_int_equal(tact_input_source(in, 0, 0, &source), 0);
+	assert_int_equal(tact_input_next(in, &region, NULL), 1);
+	assert_int_equal(region.code_size, 11);
+	expect_source(in, 5, "", 4);
+	expect_source(in, 7, "", 7);
+	assert_int_equal(tact_input_line(in, 9, &line), 1);
+	assert_int_equal(line, 8);
+	source.line = 99;
+	assert_int_equal(tact_input_source(in, 0, 1, &source), 1);
+	assert_int_equal(tact_input_source(in, 11, 0, &source), 0);
+	assert_int_equal(tact_input_source(in, SIZE_MAX, 0, &source), 0);
+	assert_int_equal(source.line, 99);
+	assert_int_equal(tact_input_source(NULL, 0, 0, &source), -TACT_E_INVAL);
+	assert_int_equal(tact_input_source(in, 0, 0, NULL), -TACT_E_INVAL);
+	source.size = 0;
+	assert_int_equal(tact_input_source(in, 0, 0, &source), -TACT_E_INVAL);
 	expect_end(in);
 }
 

@@ -3,8 +3,10 @@
  * What a block is made of: instructions, fusion, where inputs come from, modes; and the state of a
  * block after a failure.
  */
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "testing.h"
 
@@ -80,6 +82,33 @@ TEST(fusion)
 /* add rax, rbx; imul rcx, rax; add rbx, rcx: each waits for the one before, the first one for the
  * last one of the iteration before.
  */
+/* lea for ports 1 and 5, ten addps for 0 and 1, four shufps for 5: five for each of them.  A lea that
+ * goes to the port that is idle when it comes, port 1, is in the way of addps.
+ */
+TEST(busiest_port_is_as_idle_as_possible)
+{
+	struct tact_block *block = open_block("SKL", TACT_MODE_UNROLL);
+	double level[TACT_MAX_PORTS] = {0};
+	char hex[160] = "";
+
+	for (unsigned i = 0; i < 4; i++)
+		strcat(hex, "0fc6e101");
+	strcat(hex, "4b8d3429");
+	for (unsigned i = 0; i < 10; i++)
+		strcat(hex, "410f58c9");
+	assert_int_equal(load(block, hex, NULL), 0);
+	for (size_t i = 0; i < tact_block_length(block); i++) {
+		struct tact_insn_cost cost = TACT_INSN_COST_INIT;
+
+		assert_int_equal(tact_block_cost(block, i, &cost), 0);
+		for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
+			level[p] += cost.port[p];
+	}
+	assert_true(fabs(level[0] - 5) < 1e-3 && fabs(level[1] - 5) < 1e-3 &&
+		    fabs(level[5] - 5) < 1e-3);
+	tact_block_destroy(block);
+}
+
 TEST(producers)
 {
 	struct tact_block *block = open_block("SKL", TACT_MODE_UNROLL);

@@ -83,12 +83,111 @@ TEST(replacing_leaves_one_file)
 {
 	struct text text = {0};
 
-	assert_int_equal(file_replace(path, "first", 5, NULL), 0);
+	assert_int_equal(file_write(path, "first", 5, NULL), 0);
 	expect("first", 5);
 	text_add(&text, "2nd");
-	assert_int_equal(file_replace_text(path, &text, NULL), 0);
+	assert_int_equal(file_write_text(path, &text, NULL), 0);
 	expect("2nd", 3);
-	assert_int_equal(file_replace("/dev/null", "x", 1, NULL), 0);
+	assert_int_equal(file_write("/dev/null", "x", 1, NULL), 0);
+}
+
+static void assert_mode(mode_t mode)
+{
+	struct stat info;
+
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, mode);
+}
+
+TEST(a_file_is_the_old_one_until_the_end)
+{
+	struct file_new f;
+
+	assert_int_equal(file_write(path, "old", 3, NULL), 0);
+	assert_int_equal(chmod(path, 0640), 0);
+	assert_int_equal(file_begin(&f, path, 0666, NULL), 0);
+	assert_int_equal(file_write_all(f.fd, "new", 3), 0);
+	expect("old", 3);
+	file_abandon(&f);
+	assert_int_equal(f.fd, -1);
+	expect("old", 3);
+	assert_int_equal(file_begin(&f, path, 0666, NULL), 0);
+	assert_int_equal(file_write_all(f.fd, "newer", 5), 0);
+	assert_int_equal(file_finish(&f, NULL), 0);
+	expect("newer", 5);
+	assert_mode(0640);
+	file_abandon(&f); /* nothing is being made any more */
+	expect("newer", 5);
+}
+
+TEST(a_new_file_has_no_name_until_the_end)
+{
+	const mode_t mask = umask(022);
+	struct file_new f;
+
+	unlink(path);
+	assert_int_equal(file_begin(&f, path, 0600, NULL), 0);
+	assert_int_equal(file_write_all(f.fd, "x", 1), 0);
+	assert_int_equal(access(path, F_OK), -1);
+	file_abandon(&f);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(file_begin(&f, path, 0666, NULL), 0);
+	assert_int_equal(file_finish(&f, NULL), 0);
+	expect("", 0);
+	assert_mode(0644);
+	umask(mask);
+}
+
+/* Somebody else makes the file meanwhile: the last one to finish wins. */
+TEST(two_writers_leave_one_whole_file)
+{
+	struct file_new a, b;
+
+	assert_int_equal(file_begin(&a, path, 0666, NULL), 0);
+	assert_int_equal(file_begin(&b, path, 0666, NULL), 0);
+	assert_int_equal(file_write_all(a.fd, "first", 5), 0);
+	assert_int_equal(file_write_all(b.fd, "2nd", 3), 0);
+	assert_int_equal(file_finish(&a, NULL), 0);
+	assert_int_equal(file_finish(&b, NULL), 0);
+	expect("2nd", 3);
+}
+
+TEST(links_stay)
+{
+	char link_path[160], other[160];
+	struct stat info;
+
+	snprintf(link_path, sizeof(link_path), "%s/link", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	assert_int_equal(symlink("file", link_path), 0);
+	assert_int_equal(file_write(link_path, "to nothing yet", 14, NULL), 0);
+	assert_int_equal(file_write(link_path, "through", 7, NULL), 0);
+	assert_int_equal(lstat(link_path, &info), 0);
+	assert_true(S_ISLNK(info.st_mode));
+	expect("through", 7);
+	/* A file with two names stays one file. */
+	assert_int_equal(link(path, other), 0);
+	assert_int_equal(file_write(other, "both", 4, NULL), 0);
+	expect("both", 4);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(unlink(link_path), 0);
+}
+
+TEST(pipes_are_written_to)
+{
+	char got[3] = "", name[32];
+	struct file_new f;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
+	assert_int_equal(file_begin(&f, name, 0666, NULL), 0);
+	assert_int_equal(file_write_all(f.fd, "abc", 3), 0);
+	assert_int_equal(file_finish(&f, NULL), 0);
+	assert_int_equal(read(fds[0], got, sizeof(got)), 3);
+	assert_memory_equal(got, "abc", 3);
+	close(fds[0]);
+	close(fds[1]);
 }
 
 /* Somebody put links under the names that a file had while it was written, as if all of them were
@@ -103,16 +202,9 @@ TEST(replacing_follows_no_link)
 	snprintf(link, sizeof(link), "%s.%ld.tmp", path, (long)getpid());
 	assert_int_equal(file_write(victim, "mine", 4, NULL), 0);
 	assert_int_equal(symlink(victim, link), 0);
-	assert_int_equal(file_replace(path, "first", 5, NULL), 0);
+	assert_int_equal(file_write(path, "first", 5, NULL), 0);
 	expect("first", 5);
 	unlink(link);
-	/* The name itself is replaced, not what it leads to. */
-	unlink(path);
-	assert_int_equal(symlink(victim, path), 0);
-	assert_int_equal(file_replace(path, "second", 6, NULL), 0);
-	expect("second", 6);
-	assert_int_equal(lstat(path, &info), 0);
-	assert_true(S_ISREG(info.st_mode));
 	assert_int_equal(stat(victim, &info), 0);
 	assert_int_equal(info.st_size, 4);
 	unlink(victim);
@@ -139,7 +231,10 @@ TEST(failures_have_a_reason)
 	assert_int_equal(file_read(missing, 10, &text, &diag), -TACT_E_IO);
 	assert_string_equal(diag.text, "No such file or directory");
 	assert_int_equal(file_write(missing, "", 0, &diag), -TACT_E_IO);
-	assert_int_equal(file_replace(missing, "", 0, &diag), -TACT_E_IO);
+	assert_string_equal(diag.text, "No such file or directory");
+	assert_int_equal(file_write("", "", 0, &diag), -TACT_E_IO);
+	assert_int_equal(file_write(folder, "", 0, &diag), -TACT_E_IO);
+	assert_string_equal(diag.text, "Is a directory");
 	assert_int_equal(file_read(folder, 10, &text, &diag), -TACT_E_IO);
 	assert_string_equal(diag.text, "Is a directory");
 	assert_int_equal(file_write_all(-1, "x", 1), -1);
@@ -179,6 +274,10 @@ TEST(places_are_read_exactly)
 	assert_true(file_read_exactly(fileno(file), part, 4));
 	assert_memory_equal(part, "0123", 4);
 	assert_true(file_read_exactly(fileno(file), part, 4));
+	assert_int_equal(file_read_up_to(fileno(file), part, 4), 2);
+	assert_memory_equal(part, "89", 2);
+	assert_int_equal(file_read_up_to(fileno(file), part, 4), 0);
+	assert_int_equal(file_read_up_to(-1, part, 4), -1);
 	assert_false(file_read_exactly(fileno(file), part, 4));
 	fclose(file);
 }

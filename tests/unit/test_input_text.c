@@ -259,6 +259,37 @@ TEST(test_raw)
 	expect_end(in);
 }
 
+static int open_marked(struct tact_input **in, const char *data, size_t size,
+		       enum tact_input_kind kind, struct tact_diag *diag)
+{
+	const struct tact_input_options opt = {
+		.size = sizeof(opt), .kind = kind, .is_marked = true};
+
+	return tact_input_open_memory(in, data, size, &opt, diag);
+}
+
+/* IACA's markers around code, in a file that is nothing else. */
+TEST(test_marked_bytes)
+{
+	static const char data[] = "junk\xbb\x6f\0\0\0\x64\x67\x90\x48\x01\xd8"
+				   "\xbb\xde\0\0\0\x64\x67\x90\xcc"
+				   "\xbb\x6f\0\0\0\x64\x67\x90\x90"
+				   "\xbb\xde\0\0\0\x64\x67\x90";
+	struct tact_diag diag = {0};
+	struct tact_input *in;
+
+	assert_int_equal(open_marked(&in, data, sizeof(data) - 1, TACT_INPUT_RAW, &diag), 0);
+	expect_code(in, 0, "4801d8");
+	expect_code(in, 0, "90");
+	expect_end(in);
+	assert_int_equal(open_marked(&in, data, 20, TACT_INPUT_RAW, &diag), -TACT_E_FORMAT);
+	assert_non_null(strstr(diag.text, "do not match"));
+	assert_int_equal(open_marked(&in, "\x90", 1, TACT_INPUT_RAW, &diag), -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "there are no markers around the code");
+	assert_int_equal(open_marked(&in, "nop\n", 4, TACT_INPUT_ASM, &diag), -TACT_E_FORMAT);
+	assert_string_equal(diag.text, "there are no markers around the code");
+}
+
 TEST(test_is_loop)
 {
 	static const struct {

@@ -72,27 +72,6 @@ static void instructions_are_decoded(void **state)
 	assert_int_equal(api->format(set, add, 4, 0, text, 14), -TACT_E_LIMIT);
 }
 
-static void text_is_assembled(void **state)
-{
-	static const char good[] = "f:\n\tadd x0, x1, x2\n\tb f\n",
-			  bad[] = "\tadd x0, x1, x2\n\tfoo x0\n",
-			  hostile[] = ".include \"/\"\n.cfi_endproc\n";
-	const struct llvm_api *api;
-	struct llvm_set *set = open_set(&api, "aarch64");
-	struct llvm_message why = {0};
-	uint8_t *image = NULL;
-	size_t size;
-
-	(void)state;
-	assert_int_equal(api->assemble(set, good, strlen(good), &image, &size, &why), 0);
-	assert_memory_equal(image, "\177ELF", 4);
-	api->give_back(image);
-	assert_int_equal(api->assemble(set, bad, strlen(bad), &image, &size, &why), -TACT_E_FORMAT);
-	assert_int_equal(why.line, 2);
-	assert_non_null(strstr(why.text, "unrecognized"));
-	assert_true(api->assemble(set, hostile, strlen(hostile), &image, &size, &why) < 0);
-}
-
 static void models_have_facts(void **state)
 {
 	static const uint8_t madd[] = {0x20, 0x10, 0x03, 0x9b}, load[] = {0x20, 0x84, 0x40, 0xf8};
@@ -205,9 +184,11 @@ static void any_bytes_are_survived(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sets_are_opened_once),	 cmocka_unit_test(instructions_are_decoded),
-		cmocka_unit_test(text_is_assembled),	 cmocka_unit_test(models_have_facts),
-		cmocka_unit_test(sets_differ_from_cpus), cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(sets_are_opened_once),
+		cmocka_unit_test(instructions_are_decoded),
+		cmocka_unit_test(models_have_facts),
+		cmocka_unit_test(sets_differ_from_cpus),
+		cmocka_unit_test(any_bytes_are_survived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

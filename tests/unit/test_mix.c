@@ -647,6 +647,9 @@ TEST(test_ladder)
 		o.argv = no_argv;
 		assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_IO);
 		assert_non_null(strstr(diag.text, "/nonexistent/program"));
+		assert_int_equal(access(path, F_OK), 0); /* what was recorded before */
+		unlink(path);
+		assert_int_equal(tact_mix_record(&o, &out, &diag), -TACT_E_IO);
 		assert_true(access(path, F_OK) != 0); /* no file is left over */
 	}
 	o.argv = NULL;

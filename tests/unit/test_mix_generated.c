@@ -82,9 +82,10 @@ TEST(test_counts)
 
 TEST(test_bad_counts)
 {
-	static const char *const bad[] = {"generated 10\n", "generated 10 5 zz f\n",
-					  "generated 10 5 f\n", "generated 10 5  f\n",
-					  "generated x 5 90 f\n"};
+	static const char *const bad[] = {"generated 10\n",	    "generated 10 5 zz f\n",
+					  "generated 10 5 f\n",	    "generated 10 5  f\n",
+					  "generated x 5 90 f\n",   "generated 10 5 vax:90 f\n",
+					  "generated 10 5 x86: f\n"};
 	struct tact_diag diag = {0};
 	struct tact_mix *mix;
 

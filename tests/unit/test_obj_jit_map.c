@@ -119,6 +119,7 @@ static void check_dump(bool is_big)
 	load(&w, 0x1000, "JS:bar", "\x48\x01\xc3\xc3");
 	assert_int_equal(jit_map_read_dump(&map, w.data, w.n), 0);
 	assert_int_equal(map.n, 3);
+	assert_int_equal(map.machine, 62);
 	/* The address was used twice: the code tells, and without it the last one counts. */
 	assert_string_equal(name_at(&map, 0x1000), "JS:bar");
 	f = jit_map_find(&map, 0x1000, (const uint8_t *)"\x90\xc3", 2);

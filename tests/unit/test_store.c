@@ -895,6 +895,29 @@ static void new_store_is_current(void **state)
 	assert_int_equal(number_of(f->store->db, "PRAGMA application_id"), STORE_APPLICATION_ID);
 }
 
+/* What a loss of power leaves is looked at by tests/faults. */
+static void is_synced(void **state)
+{
+	struct fixture *f = *state;
+	const struct tact_measurement m = good_number(1);
+
+	assert_int_equal(tact_store_sync(NULL, &f->diag), -TACT_E_INVAL);
+	assert_int_equal(tact_store_open(&f->store, f->path, TACT_STORE_CREATE, &f->diag), 0);
+	assert_int_equal(tact_store_sync(f->store, &f->diag), 0);
+	assert_int_equal(
+		tact_store_put_measurement(f->store, add_code, sizeof(add_code), &m, &f->diag), 0);
+	assert_true(f->store->synced > 0);
+	f->store->synced -= 2; /* seconds pass */
+	assert_int_equal(
+		tact_store_put_measurement(f->store, nop_code, sizeof(nop_code), &m, &f->diag), 0);
+	assert_int_equal(tact_store_begin(f->store, &f->diag), 0);
+	assert_int_equal(tact_store_sync(f->store, &f->diag), 0);
+	assert_int_equal(tact_store_end(f->store, &f->diag), 0);
+	tact_store_close(f->store);
+	assert_int_equal(tact_store_open(&f->store, f->path, TACT_STORE_READONLY, &f->diag), 0);
+	assert_int_equal(tact_store_sync(f->store, &f->diag), 0);
+}
+
 #define STORE_TEST(f) cmocka_unit_test_setup_teardown(f, make_directory, remove_directory)
 
 int main(void)
@@ -921,6 +944,7 @@ int main(void)
 		STORE_TEST(several_may_create_it),
 		STORE_TEST(what_a_store_says_is_not_run),
 		STORE_TEST(survives_a_kill),
+		STORE_TEST(is_synced),
 		STORE_TEST(a_row_takes_less_than_a_millisecond),
 		cmocka_unit_test(migration),
 		STORE_TEST(new_store_is_current),

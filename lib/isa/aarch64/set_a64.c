@@ -32,10 +32,13 @@ static const char *const llvm_registers[A64_N_REGS] = {
 static const char *const llvm_flags[] = {"NZCV"};
 
 /* Everything that LLVM can decode, for any CPU. */
+#define TRIPLE	 "aarch64-unknown-linux-gnu"
+#define FEATURES "+all"
+
 static const struct llvm_set_spec spec = {
 	.size = sizeof(spec),
-	.triple = "aarch64-unknown-linux-gnu",
-	.features = "+all",
+	.triple = TRIPLE,
+	.features = FEATURES,
 	.registers = llvm_registers,
 	.n_registers = A64_N_REGS,
 	.flags = llvm_flags,
@@ -190,17 +193,14 @@ static void relocate(uint8_t *place, unsigned type, int64_t distance)
 
 /* ---- text ---- */
 
-static int assemble(const char *text, size_t text_size, uint8_t **image, size_t *size,
-		    struct tact_diag *diag)
-{
-	return mc_assemble(&set, text, text_size, image, size, diag);
-}
+static const char *const own[] = {"tact_llvm_as", TRIPLE, FEATURES, NULL};
 
 static const struct isa_assembler assembler = {
 	.program = "LLVM's assembler",
 	.package = "llvm-22-dev",
 	.comments = "",
-	.assemble = assemble,
+	.own = own,
+	.set = "AArch64",
 };
 
 /* OSACA (osaca/semantics/marker_utils.py): mov x1, #111 (begin) or #222 (end), then the bytes of a

@@ -38,14 +38,18 @@ static const char *const llvm_registers[RV_N_REGS] = {
 /* All ratified extensions whose encodings collide with no others: Zcmp and vendors' do.  A version of
  * LLVM leaves out what it does not know.
  */
+#define TRIPLE "riscv64-unknown-linux-gnu"
+#define FEATURES                                                                                   \
+	"+m,+a,+f,+d,+c,+v,+zicsr,+zifencei,+zicond,+zimop,+zcb,+zfh,+zfa,+zba,+zbb,"              \
+	"+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zvfh,+zvbb,+zvbc,+zvkned,"                 \
+	"+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas,+zabha,+zalasr,"                      \
+	"+zihintpause,+zihintntl,+zcmop,+zksed,+zksh,+zvkb,+zvksed,+zvksh,+zfbfmin,"               \
+	"+zvfbfmin,+zvfbfwma,+h,+svinval"
+
 static const struct llvm_set_spec spec = {
 	.size = sizeof(spec),
-	.triple = "riscv64-unknown-linux-gnu",
-	.features = "+m,+a,+f,+d,+c,+v,+zicsr,+zifencei,+zicond,+zimop,+zcb,+zfh,+zfa,+zba,+zbb,"
-		    "+zbc,+zbs,+zbkb,+zbkc,+zbkx,+zknd,+zkne,+zknh,+zvfh,+zvbb,+zvbc,+zvkned,"
-		    "+zvknhb,+zvkg,+zicbom,+zicbop,+zicboz,+zawrs,+zacas,+zabha,+zalasr,"
-		    "+zihintpause,+zihintntl,+zcmop,+zksed,+zksh,+zvkb,+zvksed,+zvksh,+zfbfmin,"
-		    "+zvfbfmin,+zvfbfwma,+h,+svinval",
+	.triple = TRIPLE,
+	.features = FEATURES,
 	.registers = llvm_registers,
 	.n_registers = RV_N_REGS,
 	.hints = rv_hints,
@@ -158,17 +162,14 @@ static size_t lay_out(struct isa_layout *layouts, size_t max, const uint8_t *cod
 	return n;
 }
 
-static int assemble(const char *text, size_t text_size, uint8_t **image, size_t *size,
-		    struct tact_diag *diag)
-{
-	return mc_assemble(&set, text, text_size, image, size, diag);
-}
+static const char *const own[] = {"tact_llvm_as", TRIPLE, FEATURES, NULL};
 
 static const struct isa_assembler assembler = {
 	.program = "LLVM's assembler",
 	.package = "llvm-22-dev",
 	.comments = "#",
-	.assemble = assemble,
+	.own = own,
+	.set = "RISC-V",
 	.read_setting = rv_read_setting,
 };
 

@@ -393,7 +393,7 @@ static uint32_t general_attributes(const struct tact_insn *insn, const ZydisDeco
 /* Attributes that the name of the form tells: MOV, CMOVB, MOVZX, VPMOVSXBW, ... */
 static uint32_t name_attributes(const struct tact_insn *insn)
 {
-	const char *name = tact_isa_form_name(&isa_x86, insn->form);
+	const char *name = insn->form < isa_forms.n ? isa_forms.name(insn->form) : "";
 	uint32_t a = 0;
 
 	if (strstr(name, "MOV"))
