@@ -78,8 +78,11 @@ static int check_owner(struct tact_store *store, unsigned flags, struct tact_dia
 		code = query_number(store->db,
 				    "SELECT count(*) FROM sqlite_master WHERE type = 'view'",
 				    &views);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+	if (!sqlite3_get_autocommit(store->db)) {
+		const int end = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+
+		code = code == SQLITE_OK ? end : code;
+	}
 	if (code != SQLITE_OK)
 		return store_fail(store->db, code, diag);
 	if (!tables && !id && !version) {
