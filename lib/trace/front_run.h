@@ -81,7 +81,7 @@ static inline bool front_cursor_step(struct front_cursor *c)
 	c->event.block = x->block;
 	c->event.accesses = c->accesses;
 	c->event.n_accesses = x->n_accesses;
-	if (!x->is_bare && x->n_accesses) /* without any, there may be no list */
+	if (!x->is_bare && x->n_accesses) /* there may be no array */
 		c->accesses += x->n_accesses;
 	return true;
 }
