@@ -100,6 +100,17 @@ static int try_other_syntax(struct tact_input *in, const char *text, size_t size
 	return status;
 }
 
+/* Whether assembling may take long however short the text is. */
+static bool may_repeat(const char *text, size_t size)
+{
+	static const char *const words[] = {".macro", ".rep", ".irp"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (memmem(text, size, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
 /* Code of another set that a text is; NULL if it is none that can be assembled here. */
 static const struct tact_isa *find_other_set(const struct tact_input *in, const char *text,
 					     size_t size)
@@ -107,7 +118,9 @@ static const struct tact_isa *find_other_set(const struct tact_input *in, const 
 	enum { MOST = 1 << 16 }; /* bytes of a text that is worth a try */
 	const struct tact_isa *isa, *found = NULL;
 
-	for (size_t i = 0; size <= MOST && !found && (isa = isa_at(i)); i++) {
+	if (size > MOST || may_repeat(text, size))
+		return NULL;
+	for (size_t i = 0; !found && (isa = isa_at(i)); i++) {
 		struct asm_source source;
 		uint8_t *image = NULL;
 		size_t image_size;

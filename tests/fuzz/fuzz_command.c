@@ -282,6 +282,8 @@ static bool has_format(int argc, char **argv, const char *format)
 	const char *last = "";
 
 	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--tp-only"))
+			return false; /* numbers and statuses alone, whatever the format */
 		if ((!strcmp(argv[i], "-f") || !strcmp(argv[i], "--format")) && i + 1 < argc)
 			last = argv[i + 1];
 		else if (begins(argv[i], "--format="))

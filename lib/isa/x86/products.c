@@ -19,7 +19,7 @@ enum { MAX_WORDS = 16, MAX_NAME = 96 };
 /* The words of a name in lower case: letters, digits, - and +. */
 struct words {
 	char text[MAX_NAME];
-	const char *word[MAX_WORDS + 1]; /* after the last one: "" */
+	const char *word[MAX_WORDS + 2]; /* after the last one: "", twice */
 	size_t n;
 };
 
@@ -49,7 +49,7 @@ static void split(struct words *w, const char *name)
 	while ((word = strsep(&rest, " ")) && w->n < MAX_WORDS)
 		if (*word && !is_noise(word))
 			w->word[w->n++] = word;
-	for (size_t i = w->n; i <= MAX_WORDS; i++)
+	for (size_t i = w->n; i < ARRAY_SIZE(w->word); i++)
 		w->word[i] = "";
 }
 
