@@ -129,7 +129,7 @@ def run_cli(total, args):
 
 
 MUTATIONS = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_elf': 50000,
-             'fuzz_block': 50000, 'fuzz_trace': 50000, 'fuzz_rows': 200000,
+             'fuzz_block': 50000, 'fuzz_trace': 10000, 'fuzz_rows': 200000,
              'fuzz_records': 200000, 'fuzz_perfdata': 20000, 'fuzz_mixtext': 20000,
              'fuzz_llvm': 20000, 'fuzz_forms': 20000, 'fuzz_encoding': 200000, 'fuzz_result': 50000,
              'fuzz_listing': 50000, 'fuzz_jit': 100000,
