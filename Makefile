@@ -316,7 +316,7 @@ EMCC ?= $(shell command -v emcc)
 PAGE_BUILD := $(BUILD)/wasm
 PAGE_MODULES := base isa isa/x86 isa/aarch64 isa/riscv64 llvm code input arch block facile sim mca simulate advice \
 	confidence model view
-PAGE_SRC := $(filter-out $(addprefix lib/base/,box.c beside.c process.c),$(foreach m,$(PAGE_MODULES),$(sort $(wildcard lib/$(m)/*.c)))) \
+PAGE_SRC := $(filter-out $(addprefix lib/base/,box.c beside.c process.c sealed.c),$(foreach m,$(PAGE_MODULES),$(sort $(wildcard lib/$(m)/*.c)))) \
 	$(sort $(wildcard $(patsubst %,cli/%/*.c,predict simulate insn archs common))) \
 	$(addprefix cli/serve/serve_,answer.c routes.c request.c timeline.c code.c models.c) $(sort $(wildcard wasm/*.c))
 PAGE_OBJ := $(PAGE_SRC:%.c=$(PAGE_BUILD)/%.o)

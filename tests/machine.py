@@ -17,6 +17,13 @@ def ask(tact, *words):
 
 
 @functools.lru_cache(maxsize=None)
+def is_instrumented(tact):
+    """Whether a program was built with a sanitizer of addresses or threads."""
+    with open(tact, 'rb') as f:
+        code = f.read()
+    return b'__asan_init' in code or b'__tsan_init' in code
+
+
 def llvm_version(tact):
     """The version of LLVM that the module beside the program was built for; 0 if there is no module."""
     try:

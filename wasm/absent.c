@@ -91,9 +91,9 @@ int beside_find(const char *name, char *path, size_t size)
 
 /* ---- object files ---- */
 
-int obj_open(struct obj_file **out, const void *image, size_t size, int fd, struct tact_diag *diag)
+int obj_open(struct obj_file **out, const void *image, size_t size, struct tact_diag *diag)
 {
-	(void)image, (void)size, (void)fd;
+	(void)image, (void)size;
 	*out = NULL;
 	return tact_fail(diag, TACT_E_NO_TOOL,
 			 "this page reads no object files: give hex digits, or a listing with "

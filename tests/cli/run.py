@@ -104,6 +104,9 @@ class Case:
                     return 'tact_llvm.so was not built: there is no llvm-22-dev or llvm-19-dev'
                 if need == 'llvm-22' and version != 22:
                     return 'the numbers are those of LLVM 22, here is %d' % version
+            elif need == 'plain':
+                if machine.is_instrumented(tact):
+                    return 'sanitizers need more address space than the test leaves'
             elif need == 'user':
                 if os.geteuid() == 0:
                     return 'root may read everything'
