@@ -83,13 +83,38 @@ int dlclose(void *module)
 	return -1;
 }
 
+int dladdr(const void *address, Dl_info *info)
+{
+	(void)address, (void)info;
+	return 0;
+}
+
 int beside_find(const char *name, char *path, size_t size)
 {
 	(void)name, (void)path, (void)size;
 	return -TACT_E_NO_TOOL;
 }
 
+/* Names of files that are made: from the number of the process then. */
+ssize_t getrandom(void *to, size_t size, unsigned flags)
+{
+	(void)to, (void)size, (void)flags;
+	errno = ENOSYS;
+	return -1;
+}
+
 /* ---- object files ---- */
+
+int obj_image_map_fd(struct obj_image *out, int fd, struct tact_diag *diag)
+{
+	(void)out, (void)fd;
+	return tact_fail(diag, TACT_E_NO_TOOL, "this page reads no files");
+}
+
+void obj_image_unmap(struct obj_image *image)
+{
+	(void)image;
+}
 
 int obj_open(struct obj_file **out, const void *image, size_t size, struct tact_diag *diag)
 {
@@ -98,6 +123,11 @@ int obj_open(struct obj_file **out, const void *image, size_t size, struct tact_
 	return tact_fail(diag, TACT_E_NO_TOOL,
 			 "this page reads no object files: give hex digits, or a listing with "
 			 "bytes as objdump -d prints it");
+}
+
+int obj_open_image(struct obj_file **out, const struct obj_image *image, struct tact_diag *diag)
+{
+	return obj_open(out, image->data, image->size, diag);
 }
 
 void obj_close(struct obj_file *obj)
