@@ -187,7 +187,7 @@ $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 # it out.
 $(BUILD)/cli/serve/serve_gate.o: doc/openapi.json
 $(BUILD)/cli/serve/serve_gate.o: ALL_CFLAGS += -DOPENAPI_FILE='"doc/openapi.json"'
-MICROHTTPD ?= $(shell echo '\#include <microhttpd.h>' | $(CC) -E -x c - >/dev/null 2>&1 && echo yes)
+MICROHTTPD ?= $(shell echo '\#include <microhttpd.h>' | $(CC) $(TARGET_FLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(MICROHTTPD),)
 $(BUILD)/cli/serve/%.o: ALL_CFLAGS += -DTACT_HAS_MICROHTTPD
 endif
@@ -284,7 +284,7 @@ $(BUILD)/tact: $(CLI_OBJ) $(BUILD)/libtact-all.a
 	$(CC) $(ALL_CFLAGS) $(HARDEN_LD) -pie -o $@ $^ $(LIBS) $(LDFLAGS)
 
 # Loaded into QEMU: shares one header with the rest, and no code.  Sanitizers do not go in there, so
-# CFLAGS do not: MODULE_FLAGS are for both modules, when they are compiled and linked.
+# CFLAGS do not: MODULE_FLAGS are for modules and for what is written in C++.
 PLUGIN_SRC := $(sort $(wildcard plugin/qemu/*.c plugin/qemu/*/*.c))
 $(BUILD)/tact_trace.so: Makefile $(PLUGIN_SRC) $(wildcard plugin/qemu/*.h) lib/trace/wire.h
 	@mkdir -p $(@D)
@@ -304,7 +304,7 @@ $(BUILD)/tact_llvm.so: $(SHIM_SRC) $(SHIM_H)
 
 $(BUILD)/tact_llvm_as: lib/llvm/llvm_as.cpp $(SHIM_H)
 	@mkdir -p $(@D)
-	$(CXX) $(SHIM_FLAGS) -fPIE -pie -o $@ $< $$($(LLVM_CONFIG) --ldflags --libs)
+	$(CXX) $(SHIM_FLAGS) -fPIE -pie $(MODULE_FLAGS) -o $@ $< $$($(LLVM_CONFIG) --ldflags --libs)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 

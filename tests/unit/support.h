@@ -125,12 +125,18 @@ MAYBE_UNUSED static int derive_from_text(struct tact_arch **out, const char *bas
 	return status;
 }
 
-/* 1, or a tenth under a sanitizer (TACT_SLOW=1). */
-MAYBE_UNUSED static unsigned rounds(unsigned n)
+/* Under a sanitizer (TACT_SLOW=1), which takes time and memory of its own. */
+MAYBE_UNUSED static bool is_slow(void)
 {
 	const char *slow = getenv("TACT_SLOW");
 
-	return slow && *slow == '1' ? n / 10 + 1 : n;
+	return slow && *slow == '1';
+}
+
+/* 1, or a tenth under a sanitizer. */
+MAYBE_UNUSED static unsigned rounds(unsigned n)
+{
+	return is_slow() ? n / 10 + 1 : n;
 }
 
 /* Calls visit for every block of ../shared/data/bhive; returns false if it does not exist. */
