@@ -187,7 +187,7 @@ $(BUILD)/cli/common/page.o: $(BUILD)/gen/pages.inc
 # it out.
 $(BUILD)/cli/serve/serve_gate.o: doc/openapi.json
 $(BUILD)/cli/serve/serve_gate.o: ALL_CFLAGS += -DOPENAPI_FILE='"doc/openapi.json"'
-MICROHTTPD ?= $(shell echo '\#include <microhttpd.h>' | $(CC) $(TARGET_FLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
+MICROHTTPD ?= $(shell printf '\043include <microhttpd.h>\n' | $(CC) $(TARGET_FLAGS) -E -x c - >/dev/null 2>&1 && echo yes)
 ifneq ($(MICROHTTPD),)
 $(BUILD)/cli/serve/%.o: ALL_CFLAGS += -DTACT_HAS_MICROHTTPD
 endif
