@@ -227,7 +227,7 @@ sysroot:
 	@sh tests/cross/make_sysroot.sh $(HOST) $(SYSROOT)
 
 # Where the library looks for modules and plugins that are not nearby.
-$(BUILD)/lib/base/beside.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(PREFIX)/lib/tact"'
+$(BUILD)/lib/base/beside.o: ALL_CFLAGS += -DTACT_PLUGIN_DIR='"$(LIBDIR)/tact"'
 
 # What the program and the tests link: all of the library, nothing hidden.
 $(BUILD)/libtact-all.a: $(LIB_OBJ)

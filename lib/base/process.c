@@ -140,17 +140,12 @@ static int open_pair(int fds[2])
 	return 0;
 }
 
-/* ThreadSanitizer's vfork is fork: what the program writes is not seen by who started it. */
-#ifdef __SANITIZE_THREAD__
-#define VFORK_SHARES false
-#else
-#define VFORK_SHARES true
-#endif
-
 struct channels {
 	int line[2], failed[2], go[2]; /* [0] is ours, [1] the child's; -1: none */
-	volatile bool
-		is_told; /* the program has told its number; it shares memory with the keeper */
+	/* Written by the program, which shares memory with its keeper until execve.  Where vfork is
+	 * fork (emulators, ThreadSanitizer), the keeper sees neither, and trusts that it was told.
+	 */
+	volatile bool has_begun, is_told; /* told its number */
 };
 
 static void close_channels(struct channels *c, int side)
@@ -208,6 +203,7 @@ static _Noreturn void become(const struct process_spec *spec, struct channels *c
 {
 	int word = 0, no_box = 0;
 
+	c->has_begun = true;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		process_exit(127);
@@ -272,7 +268,7 @@ static _Noreturn void keep(const struct process_spec *spec, struct channels *c,
 	program = vfork();
 	if (!program)
 		become(spec, c, mask, self);
-	if (program < 0 || (VFORK_SHARES && !c->is_told)) {
+	if (program < 0 || (c->has_begun && !c->is_told)) {
 		put_word(c->failed[1], program < 0 ? errno : EAGAIN);
 		put_word(c->line[1], -1);
 		process_exit(1);
@@ -296,7 +292,7 @@ static int open_channels(struct channels *c, bool is_held)
 {
 	int error;
 
-	*c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}, false};
+	*c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}, false, false};
 	error = open_pair(c->line);
 	if (!error)
 		error = open_pair(c->failed);
