@@ -75,11 +75,11 @@ static void add_path(struct text *out, const char *path)
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text)
 {
 	text_add(out, "tact: ");
-	add_path(out, path);
-	if (line)
-		text_printf(out, ":%llu: %s\n", (unsigned long long)line, text);
-	else
-		text_printf(out, ": %s\n", text);
+	if (path)
+		add_path(out, path);
+	if (path && line)
+		text_printf(out, ":%llu", (unsigned long long)line);
+	text_printf(out, "%s%s\n", path ? ": " : "", text);
 }
 
 int cli_complain(const char *path, const struct tact_diag *diag, int status, int exit_code)

@@ -28,7 +28,7 @@ void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Warns if an emulator executes this program: what it measures means nothing then. */
 void cli_warn_of_emulator(void);
 
-/* Appends "tact: PATH:LINE: text" to a buffer, without the line if it is 0. */
+/* Appends "tact: PATH:LINE: text" to a buffer, without the line if it is 0, and without both for NULL. */
 void cli_place(struct text *out, const char *path, uint64_t line, const char *text);
 
 /* Writes the same to standard error for an error that a library function reported about a file: its
