@@ -22,6 +22,10 @@ struct box {
 	 */
 	bool needs_files_closed;
 	bool may_write_null; /* /dev/null stays open for writing */
+	/* An emulator executes this process (emulator.h).  One that knows no filters of system calls
+	 * does not make box_enter fail.
+	 */
+	bool is_emulated;
 };
 
 /* Puts this process and all that it will start into a box, for good.  The list of folders that stay

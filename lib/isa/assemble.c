@@ -17,6 +17,7 @@
 
 #include "base/base.h"
 #include "base/box.h"
+#include "base/emulator.h"
 #include "base/file.h"
 #include "base/process.h"
 #include "isa/assemble.h"
@@ -140,11 +141,13 @@ static int spawn(const struct run *run, const struct asm_source *source, const c
 static void set_box(struct run *run, size_t size)
 {
 	enum { MB = 1 << 20 };
+	char emulator[PATH_MAX];
 
 	run->box = (struct box){.memory = 1024ull * MB + 64 * (uint64_t)size,
 				.file_size = 64ull * MB + 64 * (uint64_t)size,
 				.cpu_seconds = 10 + size / MB,
-				.descriptors = 64};
+				.descriptors = 64,
+				.is_emulated = emulator_find(emulator, sizeof(emulator))};
 }
 
 static const char *program_name(const struct run *run)
