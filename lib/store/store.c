@@ -61,46 +61,64 @@ static int distrust(sqlite3 *db)
 	return code;
 }
 
-/* Checks that the database is ours, or an empty one that may become ours. */
-static int check_owner(struct tact_store *store, unsigned flags, struct tact_diag *diag)
+/* What tells whose database it is. */
+struct owner {
+	int64_t id, version, tables, views;
+};
+
+/* In one transaction, because another process may be creating the store. */
+static int read_owner(sqlite3 *db, struct owner *owner)
 {
-	int64_t id = 0, version = 0, tables = 0, views = 0;
-	/* One look: another process may be creating the store. */
-	int code = sqlite3_exec(store->db, "BEGIN", NULL, NULL, NULL);
+	int code = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
 
 	if (code == SQLITE_OK)
-		code = query_number(store->db, "PRAGMA application_id", &id);
+		code = query_number(db, "PRAGMA application_id", &owner->id);
 	if (code == SQLITE_OK)
-		code = query_number(store->db, "PRAGMA user_version", &version);
+		code = query_number(db, "PRAGMA user_version", &owner->version);
 	if (code == SQLITE_OK)
-		code = query_number(store->db, "SELECT count(*) FROM sqlite_master", &tables);
+		code = query_number(db, "SELECT count(*) FROM sqlite_master", &owner->tables);
 	if (code == SQLITE_OK)
-		code = query_number(store->db,
-				    "SELECT count(*) FROM sqlite_master WHERE type = 'view'",
-				    &views);
-	if (!sqlite3_get_autocommit(store->db)) {
-		const int end = sqlite3_exec(store->db, "COMMIT", NULL, NULL, NULL);
+		code = query_number(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'",
+				    &owner->views);
+	if (!sqlite3_get_autocommit(db)) {
+		const int end = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 
 		code = code == SQLITE_OK ? end : code;
 	}
+	return code;
+}
+
+/* Checks that the database is ours, or an empty one that may become ours. */
+static int check_owner(struct tact_store *store, unsigned flags, struct tact_diag *diag)
+{
+	struct owner owner = {0};
+	int code, extended;
+
+	/* An empty file beside a log that somebody left: SQLite deletes the log, and fails for the
+	 * one of two processes that comes second.  Then it is gone, which is all that was wanted.
+	 */
+	do {
+		code = read_owner(store->db, &owner);
+		extended = sqlite3_extended_errcode(store->db);
+	} while (code != SQLITE_OK && extended == SQLITE_IOERR_DELETE_NOENT);
 	if (code != SQLITE_OK)
 		return store_fail(store->db, code, diag);
-	if (!tables && !id && !version) {
+	if (!owner.tables && !owner.id && !owner.version) {
 		if (flags & TACT_STORE_CREATE)
 			return 0;
 		return tact_fail(diag, TACT_E_FORMAT, "not a tact store (it is empty)");
 	}
-	if (id != STORE_APPLICATION_ID)
+	if (owner.id != STORE_APPLICATION_ID)
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "not a tact store (a database of something else)");
-	if (views)
+	if (owner.views)
 		return tact_fail(diag, TACT_E_FORMAT,
 				 "the store is damaged: it has views, which no tact writes");
-	if (store->is_readonly && version < store_n_steps)
+	if (store->is_readonly && owner.version < store_n_steps)
 		return tact_fail(diag, TACT_E_VERSION,
 				 "the store is of version %d, this tact reads %d; opening it for "
 				 "writing brings it up to date",
-				 (int)version, store_n_steps);
+				 (int)owner.version, store_n_steps);
 	return 0;
 }
 
@@ -272,6 +290,27 @@ int tact_store_open(struct tact_store **out, const char *path, unsigned flags,
 	return HAND_OVER(out, store, status, tact_store_close);
 }
 
+/* Without the log, a store is one file, which can be read from a read-only directory.  While others
+ * have the store open, this fails, and the last one to close it succeeds.  Two that close it at the
+ * same time stand in each other's way, so they try again, each at moments of its own.
+ */
+static void end_log(sqlite3 *db)
+{
+	enum { TRIES = 6, WAIT_US = 2000 };
+	bool is_log = true;
+
+	sqlite3_busy_timeout(db, 0);
+	for (unsigned i = 0; i < TRIES && is_log; i++) {
+		unsigned moment;
+
+		sqlite3_randomness(sizeof(moment), &moment);
+		if (i)
+			usleep(moment % WAIT_US);
+		/* Where others are in the way, it fails, or succeeds and says: still a log. */
+		sqlite3_exec(db, "PRAGMA journal_mode = DELETE", note_log, &is_log, NULL);
+	}
+}
+
 void tact_store_close(struct tact_store *store)
 {
 	if (!store)
@@ -280,13 +319,8 @@ void tact_store_close(struct tact_store *store)
 		sqlite3_finalize(store->stmt[i]);
 	if (store->is_bulk && !sqlite3_get_autocommit(store->db))
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	/* Without the log, a store is one file, which can be read from a read-only directory.
-	 * While others have the store open, this fails; the last one to close it succeeds.
-	 */
-	if (store->db && !store->is_readonly && store->is_open) {
-		sqlite3_busy_timeout(store->db, 0);
-		sqlite3_exec(store->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-	}
+	if (store->db && !store->is_readonly && store->is_open)
+		end_log(store->db);
 	sqlite3_close(store->db);
 	FREE_ALL(store->hex, store);
 }

