@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -69,6 +70,14 @@ static void add_candidate_header(const struct predictor *p, const struct source_
 		    c.has_names ? "Bottleneck" : "", c.has_names ? "              " : "", p->plain);
 }
 
+/* What was compiled has no line of its own in the input, but one in its source: "kernel.c:12". */
+static unsigned long long line_of(const struct tact_region *r)
+{
+	const char *colon = strrchr(r->source, ':');
+
+	return r->line || !colon ? r->line : strtoull(colon + 1, NULL, 10);
+}
+
 /* What is the same for all results of a candidate. */
 static void add_candidate(const struct predictor *p, const struct source_block *block,
 			  struct text *out)
@@ -77,7 +86,7 @@ static void add_candidate(const struct predictor *p, const struct source_block *
 	if (block->is_elf)
 		text_printf(out, "0x%-8" PRIx64, block->region.address);
 	else
-		text_printf(out, "%6" PRIu64, block->region.line);
+		text_printf(out, "%6llu", line_of(&block->region));
 	if (candidate_columns(p).has_bytes)
 		text_printf(out, " %6zu", block->region.code_size);
 }
