@@ -177,8 +177,9 @@ struct tact_model_row {
  * row to the next is rows[0].size bytes.
  *
  * take is called once for every model and row, from several threads at once.  status is 0, or one
- * of tact_block_load or tact_model_estimate, and then estimate is NULL.  The estimate is valid
- * during the call.  opt->say is called on the calling thread only.
+ * of tact_block_load or tact_model_estimate, or -TACT_E_NO_TOOL where the model's program is not
+ * installed, and then estimate is NULL.  The estimate is valid during the call.  opt->say is called
+ * on the calling thread only.
  * Returns 0, or
  *   -TACT_E_INVAL    an argument is missing; a row has no architecture, a code_size without code,
  *                    or a mode, init, store or size that does not exist; or as for

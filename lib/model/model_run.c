@@ -173,8 +173,10 @@ static int run_many(struct job *job, size_t m)
 		const struct tact_estimate x = {.size = sizeof(x),
 						.cycles_per_iteration = a->cycles,
 						.coverage = a->coverage};
+		const bool has_no_program = status == -TACT_E_NO_TOOL && a->status < 0;
 
-		job->take(job->arg, m, i, a->status, a->status < 0 ? NULL : &x);
+		job->take(job->arg, m, i, has_no_program ? status : a->status,
+			  a->status < 0 ? NULL : &x);
 	}
 	return status;
 }

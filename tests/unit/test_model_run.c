@@ -173,7 +173,7 @@ TEST(a_program_is_missing)
 	expect_said("llvm-mca-999", 0, -TACT_E_NO_TOOL,
 		    "llvm-mca-999 or llvm-mc-999 is not installed", &a);
 	assert_int_equal(a.n_said, 1);
-	assert_int_equal(a.status[0][0], -TACT_E_FORMAT);
+	assert_int_equal(a.status[0][0], -TACT_E_NO_TOOL);
 }
 
 TEST(one_block_is_a_batch_too)
