@@ -2238,6 +2238,10 @@ pub struct tact_tune_options {
     pub checkpoint: *const c_char,
     pub report: Option<unsafe extern "C" fn(context: *mut c_void, progress: *const tact_tune_progress) -> c_int>,
     pub context: *mut c_void,
+    pub rank: c_uint,
+    pub n_ranks: c_uint,
+    pub sum: Option<unsafe extern "C" fn(group: *mut c_void, values: *mut u64, n: usize) -> c_int>,
+    pub group: *mut c_void,
 }
 
 #[repr(C)]

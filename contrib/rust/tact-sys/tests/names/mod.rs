@@ -162,7 +162,8 @@ structs! {
     tact_tune_network: size embedding hidden layers batch samples epochs table_epochs rounds
         no_bounds rate table_rate;
     tact_tune_options: size arch start model method what memory learn_memory random_start
-        corrupt mode init seed threads budget min_gain network checkpoint report context;
+        corrupt mode init seed threads budget min_gain network checkpoint report context rank
+        n_ranks sum group;
     tact_tune_summary: size n n_parameters n_changed n_forms evaluations defaults start learned
         surrogate unit;
     tact_tune_row: size code code_size group part measured defaults start learned;
