@@ -19,6 +19,7 @@
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-embed  mutations of a block per second: what a superoptimizer gets
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
+# make dataset    measures BHive's blocks on this CPU; dataset-zen4 on that one only: doc/dataset.md
 # make bench-memory  trace against measured sweeps over memory, branches and code; fails if it is off
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
@@ -595,6 +596,20 @@ EMBED_BLOCKS ?= $(firstword $(wildcard ../shared/data/bhive/clang.csv ../shared/
 bench-embed: deps
 	@$(MAKE) --no-print-directory $(BUILD)/bench/embed
 	@$(BUILD)/bench/embed $(if $(EMBED_BLOCKS),--blocks $(EMBED_BLOCKS))
+
+# Measures all blocks of BHive here, in both notions and confirmed: hours; the same again goes on where it
+# ended.  dataset-zen4 refuses to do so on another core.  DATASET_OPTIONS="--sample 2000": fewer.
+DATASET_BLOCKS ?= ../shared/data/bhive
+DATASET ?= $(BUILD)/dataset
+MAKE_DATASET = python3 bench/make_dataset.py --tact $(BUILD)/tact --blocks $(DATASET_BLOCKS) --out $(DATASET) $(DATASET_OPTIONS)
+.PHONY: dataset
+dataset: deps
+	@$(MAKE) --no-print-directory build
+	@$(MAKE_DATASET)
+
+dataset-%: deps
+	@$(MAKE) --no-print-directory build
+	@$(MAKE_DATASET) --core $(shell echo $* | tr a-z A-Z)
 
 .PHONY: bench-accuracy
 bench-accuracy: deps

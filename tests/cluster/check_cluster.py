@@ -113,7 +113,7 @@ def disturb(s, job, shards, chance, how_often):
     return True
 
 
-def follow(s, array, merge, shards, seed, seconds):
+def follow(s, array, merge, shards, seed, seconds, most):
     chance = random.Random(seed)
     how_often = {}
     next_time = time.monotonic() + 5
@@ -122,7 +122,7 @@ def follow(s, array, merge, shards, seed, seconds):
         states = s.tasks(array)
         if s.tasks(merge).get('') in ENDED or 'FAILED' in states.values():
             return how_often
-        if time.monotonic() > next_time and disturb(s, array, shards, chance, how_often):
+        if time.monotonic() > next_time and sum(how_often.values()) < most and disturb(s, array, shards, chance, how_often):
             next_time = time.monotonic() + chance.uniform(2, 10)
         time.sleep(0.5)
     raise AssertionError('not finished in %d seconds: %s\n%s' % (seconds, s.tasks(array), s.logs()))
@@ -165,7 +165,8 @@ def check_slurm(opt, folder):
     with slurm.Slurm(opt.nodes) as s:
         out = s.run(ROOT + '/contrib/slurm/submit.sh', folder + '/list', folder + '/campaign', str(opt.shards), env=env).stdout
         array, merge = out.split()[1].rstrip(','), out.split()[3]
-        how_often = follow(s, array, merge, folder + '/campaign/shards', opt.seed, opt.seconds)
+        how_often = follow(s, array, merge, folder + '/campaign/shards', opt.seed, opt.seconds,
+                           4 * opt.shards)
         states = s.tasks(array)
         assert set(states.values()) == {'COMPLETED'}, (states, s.logs())
         with open(folder + '/campaign/merge.log', encoding='utf-8') as log:
