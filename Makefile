@@ -6,6 +6,7 @@
 # make check-cross  builds for AArch64 and tests that under QEMU, with what it needs in build-aarch64/
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make check-faults  lets every command run out of memory and disk, kills it, cuts its power: a quarter of an hour
+# make check-cluster  a Slurm of several virtual nodes here, tasks killed at random; tact tune over MPI
 # make check-valgrind  runs every command once under valgrind
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
@@ -18,6 +19,7 @@
 # make bench      blocks a second, next to Zydis alone and to llvm-mca
 # make bench-embed  mutations of a block per second: what a superoptimizer gets
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
+# make dataset    measures BHive's blocks on this CPU; dataset-zen4 on that one only: doc/dataset.md
 # make bench-memory  trace against measured sweeps over memory, branches and code; fails if it is off
 # make bench-mix  its section on instruction mixes: ten programs under the virtual PMU
 # make figures    measures speeds and sizes (doc/figures.json) and puts them into the documents
@@ -93,7 +95,12 @@ ALL_CORES = $(MAKE) --no-print-directory -j$(JOBS)
 SANITIZE := -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 SANITIZE_THREADS := -g -fno-omit-frame-pointer -fsanitize=thread
 
-LIB_SRC := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
+# A module for processes that share the work of tune, built where Open MPI's compiler is (of this
+# machine); MPICC= leaves it out.
+MPI_SRC := lib/tune/ranks_mpi.c
+MPICC ?= $(if $(filter $(HOST),$(MACHINE)),$(shell command -v mpicc))
+MPI_MODULE := $(if $(MPICC),$(BUILD)/tact_mpi.so)
+LIB_SRC := $(filter-out $(MPI_SRC),$(sort $(wildcard lib/*/*.c lib/*/*/*.c)))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
 CLI_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
@@ -138,9 +145,11 @@ all: deps
 left-out:
 	@$(if $(MODULE),true,echo "left out: $(BUILD)/tact_llvm.so, with which tact knows AArch64, RISC-V and LLVM's models; \
 	install llvm-22-dev (or llvm-19-dev) and g++, then run make again")
+	@$(if $(MPI_MODULE),true,echo "left out: $(BUILD)/tact_mpi.so, with which tact tune --mpi works; \
+	install libopenmpi-dev and openmpi-bin, then run make again")
 
 .PHONY: build
-build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(MODULE) $(BUILD)/man/done
+build: $(BUILD)/tact $(BUILD)/libtact.a $(BUILD)/libtact.so $(BUILD)/tact_trace.so $(MODULE) $(MPI_MODULE) $(BUILD)/man/done
 
 # Every target that compiles runs one of these first: they are silent when nothing is missing.  Only
 # those that promise to do everything install what is.
@@ -305,6 +314,11 @@ $(BUILD)/tact_llvm.so: $(SHIM_SRC) $(SHIM_H)
 $(BUILD)/tact_llvm_as: lib/llvm/llvm_as.cpp $(SHIM_H)
 	@mkdir -p $(@D)
 	$(CXX) $(SHIM_FLAGS) -fPIE -pie $(MODULE_FLAGS) -o $@ $< $$($(LLVM_CONFIG) --ldflags --libs)
+
+$(BUILD)/tact_mpi.so: $(MPI_SRC) lib/tune/ranks_wire.h Makefile
+	@mkdir -p $(@D)
+	OMPI_CC=$(CC) $(MPICC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(WERROR) $(HARDEN) $(HARDEN_LD) -O2 -g -fPIC -fvisibility=hidden \
+		-shared -Ilib $(MODULE_FLAGS) -o $@ $(MPI_SRC)
 
 -include $(LIB_OBJ:.o=.d) $(CLI_OBJ:.o=.d) $(TEST_DEPS)
 
@@ -495,6 +509,14 @@ check-cross:
 # The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
 # tests/faults/check_faults.py.
 FAULTS ?=
+# A Slurm of its own, for as long as the test takes (root), and Open MPI.  CLUSTER="--blocks 20000" and
+# the other options of check_cluster.py.
+.PHONY: check-cluster
+check-cluster:
+	@sh gen/setup.sh --install cluster
+	@$(ALL_CORES) build
+	@python3 tests/cluster/check_cluster.py --build $(BUILD) $(CLUSTER)
+
 .PHONY: check-faults check-valgrind
 check-faults:
 	@sh gen/setup.sh --install check
@@ -575,6 +597,20 @@ bench-embed: deps
 	@$(MAKE) --no-print-directory $(BUILD)/bench/embed
 	@$(BUILD)/bench/embed $(if $(EMBED_BLOCKS),--blocks $(EMBED_BLOCKS))
 
+# Measures all blocks of BHive here, in both notions and confirmed: hours; the same again goes on where it
+# ended.  dataset-zen4 refuses to do so on another core.  DATASET_OPTIONS="--sample 2000": fewer.
+DATASET_BLOCKS ?= ../shared/data/bhive
+DATASET ?= $(BUILD)/dataset
+MAKE_DATASET = python3 bench/make_dataset.py --tact $(BUILD)/tact --blocks $(DATASET_BLOCKS) --out $(DATASET) $(DATASET_OPTIONS)
+.PHONY: dataset
+dataset: deps
+	@$(MAKE) --no-print-directory build
+	@$(MAKE_DATASET)
+
+dataset-%: deps
+	@$(MAKE) --no-print-directory build
+	@$(MAKE_DATASET) --core $(shell echo $* | tr a-z A-Z)
+
 .PHONY: bench-accuracy
 bench-accuracy: deps
 	@$(MAKE) --no-print-directory build
@@ -632,7 +668,7 @@ install: deps
 	ln -sf libtact.so.$(VERSION) $(DEST_LIB)/libtact.so.$(SOVERSION)
 	ln -sf libtact.so.$(SOVERSION) $(DEST_LIB)/libtact.so
 	install -d $(DEST_LIB)/tact
-	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(DEST_LIB)/tact
+	install -m 755 $(BUILD)/tact_trace.so $(MODULE) $(MPI_MODULE) $(DEST_LIB)/tact
 	$(if $(wildcard $(BUILD)/tact_page.html),install -m 644 $(BUILD)/tact_page.html $(DEST_LIB)/tact)
 	install -m 644 $(HEADERS) include/tact/tact.hpp $(DEST)/include/tact
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${exec_prefix}/%)|' -e 's|@VERSION@|$(VERSION)|' -e 's|@LIBS@|$(PC_LIBS)|' \
@@ -651,7 +687,7 @@ uninstall:
 	rm -f $(addprefix $(DEST)/include/tact/,$(notdir $(HEADERS)) tact.hpp)
 	rm -f $(addprefix $(DEST)/share/man/man1/,$(notdir $(MAN)))
 	rm -f $(DEST)/share/man/man3/tact.3 $(DEST)/share/man/man3/tact_*.3
-	rm -f $(addprefix $(DEST_LIB)/tact/,tact_trace.so tact_llvm.so tact_llvm_as tact_page.html)
+	rm -f $(addprefix $(DEST_LIB)/tact/,tact_trace.so tact_llvm.so tact_llvm_as tact_mpi.so tact_page.html)
 	rm -f $(COMPLETION)
 	-rmdir $(DEST)/include/tact $(DEST_LIB)/tact
 
@@ -668,7 +704,7 @@ python-wheel: deps
 
 # ---- the rest ----
 
-FORMATTED = $(LIB_SRC) $(wildcard wasm/*.c) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
+FORMATTED = $(LIB_SRC) $(MPI_SRC) $(wildcard wasm/*.c) include/tact/tact.hpp $(wildcard lib/llvm/*.[ch]pp) $(wildcard runner/*.[ch] runner/*/*.c) $(CLI_SRC) $(UNIT_SRC) $(HW_SRC) $(ATTACK_SRC) tests/hw/deny.c $(wildcard tests/cross/*.c) $(FAKE_KERNEL_SRC) $(FUZZ_SRC) $(wildcard lib/*/*.h lib/*/*/*.h cli/*/*.h include/*/*.h \
 	gen/*.[ch] tests/*/*.h $(INJECT_SRC) tests/fuzz/driver.c tests/fuzz/select.c tests/embed/*.c bench/*.c bench/programs/*.c examples/*.c plugin/qemu/*.[ch] plugin/qemu/*/*.c)
 
 .PHONY: format format-check
@@ -678,7 +714,7 @@ format:
 format-check:
 	@clang-format --dry-run --Werror $(FORMATTED)
 
-SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh wasm/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
+SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard contrib/*/*.sbatch gen/*.sh wasm/*.sh tests/*.sh tests/*/*.sh contrib/*/*.sh)
 
 .PHONY: clean
 clean:

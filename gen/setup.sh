@@ -3,7 +3,7 @@
 #
 # What a step needs and the machine lacks.
 #
-# usage: setup.sh [--install] build|check|cross|web|wasm|valgrind|ci
+# usage: setup.sh [--install] build|check|cluster|cross|web|wasm|valgrind|ci
 #
 # Silent when nothing is missing.  Otherwise it prints what is missing, why, and the one command
 # that installs it, and exits with 1.  With --install it runs that command: at once when it is root,
@@ -101,6 +101,16 @@ for_check() {
 		'products of matrices, for tact tune'
 }
 
+for_cluster() {
+	program python3 python3 'drives the tests'
+	program munged munge 'Slurm asks it who is who'
+	program slurmctld slurmctld "Slurm's controller"
+	program slurmd slurmd 'a node of Slurm'
+	program sbatch slurm-client 'submits jobs'
+	program mpirun openmpi-bin 'several processes of tact tune'
+	need 'command -v mpicc' libopenmpi-dev 'compiles the module for them'
+}
+
 for_web() {
 	for_serve
 	program python3 python3 'drives the tests'
@@ -139,13 +149,14 @@ for_ci() {
 case $step in
 build) for_build ;;
 check) for_build && for_check ;;
+cluster) for_build && for_cluster ;;
 cross) for_build && for_check && for_cross ;;
 web) for_build && for_web ;;
 wasm) for_build && for_wasm ;;
 valgrind) for_build && for_check && for_valgrind ;;
 ci) for_build && for_check && for_cross && for_ci ;;
 *)
-	echo "setup.sh: '$step' is none of build, check, cross, web, wasm, valgrind and ci" >&2
+	echo "setup.sh: '$step' is none of build, check, cluster, cross, web, wasm, valgrind and ci" >&2
 	exit 2
 	;;
 esac

@@ -63,7 +63,7 @@ PUBLIC = {
 # and so are those that only the program includes: they are not installed, and the libraries do not export them.
 PROGRAM = {
     'calibrate.h': 'calibrate', 'codecheck.h': 'check', 'codediff.h': 'diff', 'coverage.h': 'arch', 'drawing.h': 'view', 'dataset.h': 'dataset', 'lint.h': 'dataset', 'mixfile.h': 'mix', 'campaign.h': 'dataset', 'rows.h': 'rows',
-    'evaluate.h': 'evaluate', 'hunt.h': 'hunt', 'known.h': 'measure', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
+    'evaluate.h': 'evaluate', 'ranks.h': 'tune', 'hunt.h': 'hunt', 'known.h': 'measure', 'report.h': 'report', 'shares.h': 'classify', 'tracing.h': 'trace', 'program.h': None,
 }
 
 PRINTING = re.compile(r'\b(printf|puts|putchar|perror|vprintf|fputs|fputc|fprintf|vfprintf|fwrite|err|warn)'

@@ -17,7 +17,10 @@ enum {
 	CLI_FAILED = 1, /* some inputs failed, or the output could not be written */
 	CLI_USAGE = 2,
 	CLI_UNABLE = 3, /* this machine cannot do it: a program or an ability is missing */
-	CLI_OVER = 4	/* tact diff: more cycles than the threshold allows */
+	CLI_UNFINISHED =
+		75,  /* a signal ended it early, and another run goes on from there: EX_TEMPFAIL
+				of sysexits.h, for schedulers */
+	CLI_OVER = 4 /* tact diff: more cycles than the threshold allows */
 };
 
 #define CLI_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))

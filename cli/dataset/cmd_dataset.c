@@ -28,8 +28,9 @@ static const char help[] =
 	"           Without a header the columns are hex and weight, if the first numbers\n"
 	"           are all below 1, or hex and cycles\n"
 	"  export   write all records as CSV, which import reads back, or as JSON\n"
-	"  merge    add everything that other stores know; merging again changes nothing\n"
-	"  stat     count rows by application, category, machine, mode, model, status\n"
+	"  merge    add everything that other stores know; the order does not matter, and\n"
+	"           merging again changes nothing\n"
+	"  stat     count rows by application, category, machine, mode, model, status, host\n"
 	"  lint     look for data that cannot be right; exits with 1 if it finds any\n\n"
 	"Examples:\n"
 	"  tact dataset import blocks.db gzip.csv openssl.csv\n"
@@ -77,7 +78,7 @@ static const char *set_checks(void *target, const char *value)
 			near = cli_nearest(word, TACT_N_LINT_CHECKS, check_name, NULL);
 			snprintf(d->why, sizeof(d->why),
 				 "'%s' is not one of decode, weights, duplicates, units, bounds, "
-				 "alias%s%s%s",
+				 "alias, unconfirmed, hosts%s%s%s",
 				 word, near ? "; did you mean " : "", near ? near : "",
 				 near ? "?" : "");
 			return d->why;
@@ -114,6 +115,7 @@ static const char *add_path(void *target, const char *path)
 
 static const struct option_spec row_specs[] = {
 	OPTION_TEXT(0, "app", "NAME", app, "application that blocks come from"),
+	OPTION_TEXT(0, "host", "NAME", host, "host that measured; for export"),
 	OPTION_TEXT(0, "machine", "NAME", machine,
 		    "machine of measurements; default for import: the name of the file up to its "
 		    "first dot"),
@@ -153,11 +155,29 @@ static const struct option_spec export_specs[] = {
 static const struct option_spec lint_specs[] = {
 	OPTION_CALL(0, "check", "LIST", set_checks,
 		    "make only these checks, separated by commas: decode, weights, duplicates, "
-		    "units, bounds, alias, unconfirmed"),
+		    "units, bounds, alias, unconfirmed, hosts"),
 	OPTION_CALL(0, "tolerance", "PERCENT", set_tolerance,
 		    "accept measurements this far below a bound (default: 5)"),
 	OPTION_TEXT(0, "may-alias", "FILE", may_alias,
 		    "list of blocks that are suspected of aliasing"),
+	OPTION_END,
+};
+
+static const char *add_without(void *target, const char *host)
+{
+	struct dataset *d = target;
+
+	d->without = cli_realloc(d->without, (d->n_without + 1) * sizeof(*d->without));
+	d->without[d->n_without++] = host;
+	return NULL;
+}
+
+static const struct option_spec merge_specs[] = {
+	OPTION_FLAG(0, "mix-cores", mixes_cores,
+		    "merge stores with measurements of different cores; without it, that is "
+		    "refused unless one of the stores has all of them"),
+	OPTION_CALL(0, "without-host", "NAME", add_without,
+		    "leave out the measurements of this host (repeatable)"),
 	OPTION_END,
 };
 
@@ -175,6 +195,7 @@ static const struct option_group groups[] = {
 		   row_specs),
 	OPTION_OWN("Import", import_specs),
 	OPTION_OWN("Export", export_specs),
+	OPTION_OWN("Merge", merge_specs),
 	OPTION_OWN("Lint", lint_specs),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_path, add_path),
@@ -185,6 +206,7 @@ static void fini(void *target)
 	struct dataset *p = target;
 
 	free(p->paths);
+	free(p->without);
 }
 
 static const struct {
@@ -242,6 +264,10 @@ static int check_options(const struct dataset *d, const char *action)
 		wrong = "--check, --tolerance and --may-alias require lint";
 	else if ((is_import || is_merge) && (d->output || d->format >= 0))
 		wrong = "--format and --output require export, stat or lint";
+	else if (!is_merge && (d->mixes_cores || d->n_without))
+		wrong = "--mix-cores and --without-host require merge";
+	else if (d->host && !is_export)
+		wrong = "--host requires export";
 	else if (!is_import && !is_export && !is_lint &&
 		 (d->app || d->machine || d->arch || d->mode >= 0 || d->init >= 0 ||
 		  d->classifier || d->model || d->version))
@@ -328,5 +354,6 @@ struct tact_store_filter dataset_filter(const struct dataset *d)
 		.classifier = d->classifier,
 		.model = d->model,
 		.version = d->version,
+		.host = d->host,
 	};
 }

@@ -174,42 +174,6 @@ int dataset_import(const struct dataset *d)
 	return result;
 }
 
-int dataset_merge(const struct dataset *d)
-{
-	struct tact_store *store = open_target(d);
-	struct tact_diag diag = {0};
-	struct progress progress;
-	int result = CLI_GOOD;
-
-	if (!store)
-		return CLI_FAILED;
-	progress_init(&progress, "stores", d->n_paths - 2, d->is_quiet);
-	for (size_t i = 2; i < d->n_paths; i++) {
-		struct tact_merge merge = {.size = sizeof(merge)};
-		int status;
-
-		progress_show(&progress, i - 2);
-		status = tact_store_merge(store, d->paths[i], &merge, &diag);
-		if (status == -TACT_E_IO && !access(d->paths[i], R_OK)) {
-			cli_message("%s: while %s is merged into it: %s", d->paths[1], d->paths[i],
-				    diag.text);
-			result = CLI_FAILED;
-		} else if (status < 0) {
-			result = cli_complain(d->paths[i], &diag, status, CLI_FAILED);
-		} else if (!d->is_quiet) {
-			cli_message("%s: %lld new block%s; added or replaced: %lld applications, "
-				    "%lld categories, %lld measurements, %lld predictions",
-				    d->paths[i], (long long)merge.blocks,
-				    merge.blocks == 1 ? "" : "s", (long long)merge.sources,
-				    (long long)merge.categories, (long long)merge.measurements,
-				    (long long)merge.predictions);
-		}
-	}
-	progress_clear(&progress);
-	tact_store_close(store);
-	return result;
-}
-
 /* Records on their way out. */
 struct exporter {
 	struct output out;

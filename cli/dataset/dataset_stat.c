@@ -14,7 +14,7 @@
 static const char *const kind_names[TACT_N_COUNT_KINDS] = {
 	[TACT_COUNT_BLOCKS] = "blocks",		  [TACT_COUNT_APPS] = "applications",
 	[TACT_COUNT_CATEGORIES] = "categories",	  [TACT_COUNT_MEASUREMENTS] = "measurements",
-	[TACT_COUNT_PREDICTIONS] = "predictions",
+	[TACT_COUNT_PREDICTIONS] = "predictions", [TACT_COUNT_HOSTS] = "hosts",
 };
 
 struct statistics {
@@ -52,6 +52,7 @@ enum {
 	CATEGORIES = 1 << TACT_COUNT_CATEGORIES,
 	MEASUREMENTS = 1 << TACT_COUNT_MEASUREMENTS,
 	PREDICTIONS = 1 << TACT_COUNT_PREDICTIONS,
+	HOSTS = 1 << TACT_COUNT_HOSTS,
 	RESULTS = MEASUREMENTS | PREDICTIONS,
 };
 
@@ -65,33 +66,47 @@ static const struct column columns[] = {
 	 .views = APPS},
 	{"Category", "category", STRING(category), .width = 24, .least = 12, .views = CATEGORIES},
 	{NULL, "classifier", STRING(classifier)},
-	{"Machine", "machine", STRING(machine), .width = 24, .least = 12, .views = MEASUREMENTS},
+	{"Host", NULL, STRING(host), .none = "(not known)", .width = 16, .least = 8,
+	 .views = HOSTS},
+	{"Kernel", NULL, STRING(kernel), .none = "-", .width = 12, .least = 8, .gap = 1,
+	 .rank = 2, .views = HOSTS},
+	{"Machine", "machine", STRING(machine), .width = 24, .least = 12, .gap = 1,
+	 .views = MEASUREMENTS | HOSTS},
+	{"Microcode", NULL, STRING(microcode), .none = "-", .width = 10, .gap = 1, .rank = 1,
+	 .views = HOSTS},
 	{"Model", NULL, .get = get_model, .width = 24, .least = 12, .views = PREDICTIONS},
 	{NULL, "model", STRING(model)},
 	{NULL, "version", STRING(version)},
-	{"CPU", "arch", STRING(arch), .none = "-", .width = 5, .gap = 1, .views = RESULTS},
+	{"CPU", "arch", STRING(arch), .none = "-", .width = 5, .gap = 1, .views = RESULTS | HOSTS},
+	{"Counter", NULL, STRING(rung), .none = "-", .width = 7, .gap = 1, .views = HOSTS},
 	{"Mode", "mode", STRING(mode), .width = 7, .gap = 1, .views = RESULTS},
 	{"Init", "init", STRING(init), .width = 6, .gap = 1, .views = RESULTS, .rank = 2},
 	{"Status", "status", STRING(status), .width = 13, .gap = 1, .views = RESULTS, .rank = 1},
 	{"Blocks", NULL, FIELD(n, INT64), .width = 10, .gap = 1, .views = APPS | CATEGORIES},
-	{"Measurements", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = MEASUREMENTS},
+	{"Measurements", NULL, FIELD(n, INT64), .width = 12, .gap = 1,
+	 .views = MEASUREMENTS | HOSTS},
 	{"Predictions", NULL, FIELD(n, INT64), .width = 12, .gap = 1, .views = PREDICTIONS},
 	{NULL, "count", FIELD(n, INT64)},
 	{"Weight", "weight", FIELD(weight, DOUBLE), .form = FORM_EXACT, .decimals = -6, .width = 13,
 	 .gap = 1, .views = APPS, .rank = 1},
 	{"Classifier", NULL, .get = get_classifier, .views = CATEGORIES},
+	{NULL, "host", STRING(host)},
+	{NULL, "kernel", STRING(kernel)},
+	{NULL, "microcode", STRING(microcode)},
+	{NULL, "rung", STRING(rung)},
 };
 /* clang-format on */
 
 /* ---- text: columns are as wide as the rows need ---- */
 
-enum { N_TEXTS = 10 };
+enum { N_TEXTS = 14 };
 
 static void texts_of(struct tact_count *c, const char **texts[N_TEXTS])
 {
-	const char **all[N_TEXTS] = {&c->app,	&c->classifier, &c->category, &c->machine,
-				     &c->model, &c->version,	&c->arch,     &c->mode,
-				     &c->init,	&c->status};
+	const char **all[N_TEXTS] = {&c->app,	    &c->classifier, &c->category, &c->machine,
+				     &c->model,	    &c->version,    &c->arch,	  &c->mode,
+				     &c->init,	    &c->status,	    &c->host,	  &c->kernel,
+				     &c->microcode, &c->rung};
 
 	memcpy(texts, all, sizeof(all));
 }

@@ -19,7 +19,7 @@ struct dataset {
 	const char **paths; /* owned; the strings belong to argv: the action, the store, files */
 	size_t n_paths;
 
-	const char *app, *machine, *arch, *classifier, *model, *version;
+	const char *app, *host, *machine, *arch, *classifier, *model, *version;
 	int mode, init; /* -1: not given */
 	int unit;
 	bool is_second_weight;
@@ -29,6 +29,10 @@ struct dataset {
 	double tolerance; /* percent */
 	bool is_tolerance_given;
 	const char *may_alias;
+
+	const char **without; /* owned; names of hosts */
+	size_t n_without;
+	bool mixes_cores;
 
 	int format; /* -1: not given */
 	const char *output;

@@ -13,6 +13,7 @@
 #include "measurer.h"
 
 enum {
+	MAX_SHARDS = 1000000,
 	MAX_ROUNDS = 20,    /* of --until-confirmed */
 	PASSES_OF_ROUND = 3 /* there are at least two rounds */
 };
@@ -32,6 +33,7 @@ static const char help[] =
 	"  tact measure -m loop -f csv blocks.csv > cycles.csv\n"
 	"  tact measure -j 0 -o blocks.db blocks.csv\n"
 	"  tact measure -j 0 -o blocks.db --resume blocks.csv\n"
+	"  tact measure --shard 3/16 -o 3.db --resume blocks.csv\n"
 	"  tact measure -j 0 --until-confirmed -f csv blocks.csv > cycles.csv\n"
 	"  tact measure --compare blocks.db\n";
 
@@ -74,6 +76,39 @@ static const char *set_alignment(void *target, const char *value)
 	p->is_alignment_given = true;
 	return option_alignment(value, &p->alignment, &p->is_all_alignments, p->why,
 				sizeof(p->why));
+}
+
+static const char *set_shard(void *target, const char *value)
+{
+	struct measurer *p = target;
+	char *slash, *end = NULL;
+	const unsigned long shard = strtoul(value, &slash, 10);
+	const unsigned long n = *slash == '/' ? strtoul(slash + 1, &end, 10) : 0;
+
+	p->is_shard_given = true;
+	p->shard = (unsigned)shard;
+	p->n_shards = (unsigned)n;
+	if (*value >= '0' && *value <= '9' && end && slash[1] >= '0' && slash[1] <= '9' && !*end &&
+	    n >= 1 && n <= MAX_SHARDS && shard < n)
+		return NULL;
+	snprintf(p->why, sizeof(p->why),
+		 "'%.40s' is not a shard I/N, where N is the number of shards, up to %d, and I is "
+		 "from 0 to N - 1",
+		 value, MAX_SHARDS);
+	return p->why;
+}
+
+static const char *set_host(void *target, const char *value)
+{
+	struct measurer *p = target;
+
+	if (!*value || strlen(value) > TACT_STORE_NAME_MAX)
+		return "a name of a host has 1 to 63 bytes";
+	for (const char *c = value; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return "a name of a host has no control characters";
+	p->host = value;
+	return NULL;
 }
 
 #define OPTION_HOLDER measurer
@@ -127,6 +162,11 @@ static const struct option_spec harness_specs[] = {
 };
 
 static const struct option_spec choice_specs[] = {
+	OPTION_CALL(
+		0, "shard", "I/N", set_shard,
+		"measure the blocks of shard I of N, from 0 on: a hash of its bytes assigns "
+		"each block (default: all blocks; with -o FILE.db in a Slurm array, that of the "
+		"task)"),
 	OPTION_NUMBER(0, "limit", "N", limit, 1, 1000000000, "stop after N measured blocks"),
 	OPTION_NUMBER(0, "sample", "N", sample, 1, 1000000000,
 		      "measure only N blocks, chosen at random"),
@@ -144,6 +184,8 @@ static const struct option_spec output_specs[] = {
 	OPTION_OUTPUT(
 		output,
 		"write the results to FILE; FILE.db is a store (SQLite), written block by block"),
+	OPTION_CALL(0, "host", "NAME", set_host,
+		    "name of this host in the store (default: its own)"),
 	OPTION_FLAG(0, "compare", is_compared,
 		    "print predictions next to the measurements, largest disagreement first; a "
 		    "store as INPUT is not measured again"),
@@ -214,6 +256,39 @@ static int check_rounds(const struct measurer *p)
 	return CLI_GOOD;
 }
 
+/* In a task of a Slurm array, its place in the array.  An array may begin with any number, and go on
+ * in steps; a list of numbers has no places.
+ */
+static int shard_of_array(struct measurer *p)
+{
+	static const char *const names[] = {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+					    "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP"};
+	unsigned long value[] = {0, 0, 0, 1}, place;
+
+	if (p->n_shards || !p->is_store || p->is_compared || !getenv(names[0]) || !getenv(names[1]))
+		return CLI_GOOD;
+	for (size_t i = 0; i < CLI_ARRAY_SIZE(names); i++) {
+		const char *text = getenv(names[i]);
+		char *end;
+
+		if (!text)
+			continue;
+		value[i] = strtoul(text, &end, 10);
+		if (!*text || *end)
+			return cli_wrong("%s is '%.40s', which is not a number; say --shard I/N",
+					 names[i], text);
+	}
+	place = value[3] && value[0] >= value[2] ? (value[0] - value[2]) / value[3] : value[1];
+	if (!value[1] || value[1] > MAX_SHARDS || place >= value[1])
+		return cli_wrong(
+			"task %lu of a Slurm array of %lu tasks from %lu on: which shard is "
+			"that? say --shard I/N, or --shard 0/1 for all blocks",
+			value[0], value[1], value[2]);
+	p->shard = (unsigned)place;
+	p->n_shards = (unsigned)value[1];
+	return CLI_GOOD;
+}
+
 static int check(struct measurer *p)
 {
 	if (!source_has_input(&p->source))
@@ -226,11 +301,15 @@ static int check(struct measurer *p)
 		return cli_wrong("--cpu: this process may not use CPU %u", p->cpu);
 	if ((p->archs.names || p->archs.params) && !p->is_compared)
 		return cli_wrong("--arch and --params are for the predictions of --compare");
+	if (p->host && !p->is_store)
+		return cli_wrong("--host names this host in a store: -o FILE.db");
 	if (p->is_forced && !p->is_compared)
 		return cli_wrong("--force requires --compare");
 	if (p->is_store && p->is_all_alignments)
 		return cli_wrong("a store has one row for a block; write --alignment all to a CSV "
 				 "or JSON file");
+	if (shard_of_array(p))
+		return CLI_USAGE;
 	return check_rounds(p);
 }
 

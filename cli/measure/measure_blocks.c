@@ -125,9 +125,43 @@ static void keep_sample(struct measure_list *list, size_t wanted, uint64_t *stat
 	list->n = kept;
 }
 
+/* The hash that assigns blocks to shards: FNV-1a, 64 bits, of the block's bytes, or of the text of a
+ * line that is not a block.  doc/cluster.md promises that it stays the same, on all machines.
+ */
+static uint64_t hash_of(const struct measure_block *block)
+{
+	const char *bytes = block->why[0] ? block->text : (const char *)block->code;
+	const size_t n = block->why[0] ? strlen(block->text) : block->code_size;
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3;
+	return hash;
+}
+
+static void keep_shard(struct measure_list *list, unsigned shard, unsigned n_shards)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (hash_of(&list->block[i]) % n_shards == shard)
+			list->block[kept++] = list->block[i];
+		else
+			free(list->block[i].memory);
+	}
+	list->n = kept;
+}
+
 void measure_list_choose(struct measure_list *list, const struct measurer *p)
 {
+	const size_t n_all = list->n;
 	uint64_t state = p->seed;
+
+	if (p->n_shards)
+		keep_shard(list, p->shard, p->n_shards);
+	if (p->n_shards && !p->is_quiet)
+		cli_message("shard %u of %u%s: %zu of %zu blocks", p->shard, p->n_shards,
+			    p->is_shard_given ? "" : ", of the Slurm array", list->n, n_all);
 
 	if (p->sample && p->sample < list->n)
 		keep_sample(list, p->sample, &state);

@@ -138,22 +138,27 @@ static unsigned choose_cpus(const struct measurer *p, int *cpus, unsigned *n_cpu
 	return wanted;
 }
 
-static void catch_signals(struct sigaction old[3], bool on)
+/* Those that end a campaign.  SIGUSR1 is what schedulers send before the time is up, if they are asked
+ * to (sbatch --signal).
+ */
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
+enum { N_ENDING = CLI_ARRAY_SIZE(ending) };
+
+static void catch_signals(struct sigaction old[N_ENDING], bool on)
 {
-	static const int numbers[3] = {SIGINT, SIGTERM, SIGHUP};
 	/* The second one ends the program at once. */
 	struct sigaction action = {.sa_handler = on_signal,
 				   .sa_flags = (int)(SA_RESTART | SA_RESETHAND)};
 
 	sigemptyset(&action.sa_mask);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < N_ENDING; i++) {
 		if (!on) {
-			sigaction(numbers[i], &old[i], NULL);
+			sigaction(ending[i], &old[i], NULL);
 			continue;
 		}
-		sigaction(numbers[i], NULL, &old[i]);
+		sigaction(ending[i], NULL, &old[i]);
 		if (old[i].sa_handler != SIG_IGN) /* nohup */
-			sigaction(numbers[i], &action, NULL);
+			sigaction(ending[i], &action, NULL);
 	}
 }
 
@@ -180,13 +185,13 @@ static void create(struct run *run, const struct tact_campaign_block *blocks)
 		.is_resumed = p->is_resumed,
 		.limit = p->limit,
 		.interrupt = &interrupted,
+		.host = p->host,
 	};
 	sigset_t signals, before;
 
 	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
+	for (unsigned i = 0; i < N_ENDING; i++)
+		sigaddset(&signals, ending[i]);
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	if (tact_campaign_create(&run->campaign, blocks, run->o->list->n, &options) < 0)
 		cli_out_of_memory();
@@ -273,6 +278,8 @@ static int conclude(const struct run *run, int signal)
 		return codes[now->end];
 	if (run->is_output_bad)
 		return CLI_FAILED;
+	if (signal && p->is_store && (signal == SIGTERM || signal == SIGUSR1))
+		return CLI_UNFINISHED;
 	if (signal)
 		return 128 + signal;
 	return now->n_good < now->n_done || now->n_none ? CLI_FAILED : CLI_GOOD;
@@ -283,7 +290,7 @@ int measure_run(const struct measurer *p, struct measure_outcome *o, struct outp
 	struct run run = {.p = p, .o = o};
 	struct tact_campaign_block *blocks = cli_alloc(o->list->n * sizeof(*blocks));
 	double start = progress_seconds();
-	struct sigaction old[3];
+	struct sigaction old[N_ENDING];
 
 	for (size_t i = 0; i < o->list->n; i++) {
 		const struct measure_block *b = &o->list->block[i];

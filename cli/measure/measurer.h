@@ -60,6 +60,9 @@ struct measurer {
 	unsigned seed;
 	bool is_shuffled, is_resumed, is_compared, is_forced;
 	bool is_alignment_given, is_all_alignments;
+	bool is_shard_given;
+	unsigned shard, n_shards; /* n_shards 0: all blocks */
+	const char *host;
 	unsigned alignment;
 	size_t n_moving; /* of the list, for --compare */
 
@@ -79,7 +82,7 @@ struct measurer {
 void measure_list_read(struct measure_list *list, const struct measurer *p);
 /* --alignment: where each block is to be; all: 64 of each. */
 void measure_list_place(struct measure_list *list, const struct measurer *p);
-/* --sample and --shuffle. */
+/* --shard, then --sample and --shuffle. */
 void measure_list_choose(struct measure_list *list, const struct measurer *p);
 void measure_list_fini(struct measure_list *list);
 

@@ -10,6 +10,7 @@
 
 static const char help[] =
 	"usage: tact serve [OPTIONS]\n"
+	"       tact serve --lines [--measure] [OPTIONS]\n"
 	"       tact serve --static DIR\n\n"
 	"Answers over HTTP, in JSON, what 'tact predict', 'simulate', 'insn' and 'archs' print: "
 	"for "
@@ -24,6 +25,7 @@ static const char help[] =
 	"       -d '{\"hex\": \"480fafc34801d8\", \"archs\": [\"SKL\", \"ZEN4\"]}'\n"
 	"  tact serve --listen 0.0.0.0:7342 --token-file ~/.config/tact-token --host build7\n"
 	"  tact serve --measure            also measures, on this CPU\n"
+	"  tact serve --lines < requests.jsonl > answers.jsonl\n"
 	"  tact serve --static site        then open site/index.html\n";
 
 #define OPTION_HOLDER server
@@ -50,6 +52,10 @@ static const struct option_spec service_specs[] = {
 	OPTION_FLAG(0, "measure", measures,
 		    "measure code on this machine's CPU, too, for all who may ask: it runs in the "
 		    "sandbox of 'tact measure'"),
+	OPTION_FLAG(
+		0, "lines", reads_lines,
+		"without HTTP: answer requests from standard input, a JSON object a line, with a "
+		"line each on standard output, in their order"),
 	OPTION_TEXT(0, "static", "DIR", folder,
 		    "serve nothing: write DIR/index.html, a page that computes in the browser and "
 		    "needs no server, and end"),
@@ -100,13 +106,20 @@ static int run(void *target)
 	struct server *s = target;
 	int status;
 
+	if (s->folder && s->reads_lines)
+		return cli_wrong("give --static or --lines, not both");
 	if (s->folder)
 		return serve_static(s->folder, s->is_quiet);
+	if (!s->workers)
+		s->workers = cli_cores();
+	if (s->reads_lines && (s->listen || s->host || s->token_file || s->ends_with_input))
+		return cli_wrong("--lines listens nowhere: --listen, --host, --token-file and "
+				 "--until-eof are for HTTP");
+	if (s->reads_lines)
+		return serve_lines(s);
 	status = http_check();
 	if (status)
 		return status;
-	if (!s->workers)
-		s->workers = cli_cores();
 	return serve_run(s);
 }
 

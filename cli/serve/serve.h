@@ -25,7 +25,7 @@ struct server {
 	const char *folder; /* of --static; NULL: serve */
 	unsigned port, workers, timeout, connections, requests;
 	struct serve_limits limits;
-	bool measures, is_verbose, is_quiet;
+	bool measures, reads_lines, is_verbose, is_quiet;
 	bool ends_with_input; /* of a program that started it */
 	int argc;	      /* of the command line, to start again */
 	char **argv;	      /* borrowed */
@@ -219,6 +219,9 @@ void http_stop(struct http *http);
 
 /* Serves until a signal ends it.  Returns an exit code. */
 int serve_run(const struct server *s);
+
+/* Answers the lines of standard input, without HTTP.  Returns an exit code. */
+int serve_lines(const struct server *s);
 
 /* Writes the page that needs no server.  Returns an exit code, with the message given. */
 int serve_static(const char *folder, bool is_quiet);

@@ -2,10 +2,13 @@
  *
  * tact tune: its options, the run, the file that it writes.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tact/version.h>
 
@@ -27,7 +30,8 @@ static const char help[] =
 	"  tact tune -a ICX --model facile --from blocks.db -o icx.params\n"
 	"  tact tune -a SKL,ICX --from measured.csv -o '{arch}.params'\n"
 	"  tact tune -a HSW --method surrogate --random-start --checkpoint run.ckpt \\\n"
-	"       --from measured.csv -o hsw.params\n";
+	"       --from measured.csv -o hsw.params\n"
+	"  mpirun -n 4 tact tune --mpi -a ICX --model sim --from blocks.db -o icx.params\n";
 
 const char *const tuning_methods[] = {"direct", "surrogate", "simple", "random", "bandit", NULL};
 
@@ -123,6 +127,9 @@ static const struct option_spec method_specs[] = {
 	OPTION_SEED(seed, "seed of the split and of random numbers (default: 0)"),
 	OPTION_JOBS(jobs, 256,
 		    "use N threads (default: one per core); the result does not depend on it"),
+	OPTION_FLAG(0, "mpi", has_mpi,
+		    "share the work with the other processes that mpirun has started, with one "
+		    "thread each; the result does not depend on their number"),
 	OPTION_END,
 };
 
@@ -344,13 +351,19 @@ static int create(struct tuning *p)
 		.mode = (enum tact_mode)p->mode,
 		.init = (enum tact_init)p->init,
 		.seed = p->seed,
-		.threads = p->jobs ? p->jobs : cli_cores(),
+		.threads = p->jobs	? p->jobs
+			   : p->has_mpi ? 1
+					: cli_cores(),
 		.budget = (uint64_t)p->budget * 1000,
 		.min_gain = p->min_gain / 100.0,
 		.network = &network,
 		.checkpoint = p->checkpoint_path,
 		.report = tuning_progress,
 		.context = p,
+		.rank = p->ranks.rank,
+		.n_ranks = p->ranks.n,
+		.sum = p->ranks.sum,
+		.group = p->ranks.group,
 	};
 
 	options.memory = memory;
@@ -477,7 +490,45 @@ static int run(void *target)
 	return output_close(&p->out) && !status ? CLI_FAILED : status;
 }
 
-static const struct option_command command = {help, groups, run, fini};
+/* The first process speaks and writes, the others only compute. */
+static int join(struct tuning *p)
+{
+	struct tact_diag diag = {0};
+	int null;
+
+	p->ranks.size = sizeof(p->ranks);
+	if (tact_ranks_open(&p->ranks, &diag) < 0) {
+		cli_message("--mpi: %s", diag.text);
+		return CLI_UNABLE;
+	}
+	if (!p->ranks.rank)
+		return CLI_GOOD;
+	p->is_quiet = true;
+	p->output = NULL;
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null < 0 || dup2(null, STDOUT_FILENO) < 0) {
+		cli_message("/dev/null: %s", strerror(errno));
+		return CLI_FAILED;
+	}
+	close(null);
+	return CLI_GOOD;
+}
+
+static int run_ranks(void *target)
+{
+	struct tuning *p = target;
+	int status = p->has_mpi ? join(p) : CLI_GOOD;
+
+	if (status)
+		return status;
+	status = run(p);
+	/* Without this, MPI ends all processes: as it should where one has failed. */
+	if (p->has_mpi && status == CLI_GOOD)
+		p->ranks.close();
+	return status;
+}
+
+static const struct option_command command = {help, groups, run_ranks, fini};
 
 int cmd_tune(int argc, char **argv)
 {

@@ -13,6 +13,8 @@
 #include <tact/model.h>
 #include <tact/tune.h>
 
+#include <tact-program/ranks.h>
+
 #include "common/archlist.h"
 #include "common/output.h"
 #include "common/progress.h"
@@ -26,7 +28,7 @@ struct tuning {
 	int method, mode, init, memory, format;
 	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
 	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
-	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
+	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity, has_mpi;
 	char why[120]; /* room for a message */
 
 	/* the run, of one CPU at a time */
@@ -35,6 +37,7 @@ struct tuning {
 	char *checkpoint_path;	       /* owned */
 	struct tact_mca_params *start; /* owned */
 	struct tact_tuner *tuner;      /* owned */
+	struct tact_ranks ranks;       /* of --mpi */
 	struct tact_ran *ran;	       /* owned */
 	char **apps, **categories;     /* owned; by row, "" or a label */
 	size_t n_rows, row_capacity;

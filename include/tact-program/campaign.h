@@ -54,6 +54,7 @@ struct tact_campaign_options {
 	int (*visit)(void *context, int cpu, const struct tact_campaign_block *block,
 		     struct tact_measurement *out);
 	void *context;
+	const char *host; /* name of this host in the store; NULL: its own */
 };
 
 enum tact_campaign_state {

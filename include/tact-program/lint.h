@@ -24,9 +24,10 @@ enum tact_lint_check {
 	TACT_LINT_BOUNDS = 1 << 4,	/* fewer cycles than the CPU needs */
 	TACT_LINT_ALIAS = 1 << 5,	/* loads of data that was stored through another address */
 	TACT_LINT_UNCONFIRMED = 1 << 6, /* numbers that no second round confirms; not an error */
-	TACT_LINT_ALL = (1 << 7) - 1
+	TACT_LINT_HOSTS = 1 << 7,	/* hosts that disagree with others */
+	TACT_LINT_ALL = (1 << 8) - 1
 };
-enum { TACT_N_LINT_CHECKS = 7 };
+enum { TACT_N_LINT_CHECKS = 8 };
 
 /* Returns the name of the i-th bit: "decode", "weights", ...; NULL after the last one. */
 const char *tact_lint_name(unsigned i);
@@ -69,7 +70,7 @@ struct tact_lint_options {
 	void *context;
 };
 
-/* Checks blocks first, then measurements by CPU and mode.
+/* Checks blocks first, then measurements by CPU and mode, then hosts.
  * Returns how many rows could not be read, whatever else was found; errors of walking over a
  * store; -TACT_E_INVAL, -TACT_E_NOMEM.
  */

@@ -198,7 +198,9 @@ struct tact_store_import {
 	const uint8_t *loop_code; /* the loop that ran, with its branch; NULL: not known */
 	size_t loop_size;
 	enum tact_clean clean;
-	bool has_spread; /* the measurement's spread is known */
+	bool has_spread;    /* the measurement's spread is known */
+	const char *host;   /* name of the computer, and release of its kernel; NULL or "": not */
+	const char *kernel; /* known.  A kernel needs a host. */
 };
 #define TACT_STORE_IMPORT_INIT TACT_SIZED(struct tact_store_import)
 
@@ -260,6 +262,9 @@ struct tact_store_filter {
 	const char *classifier; /* whose category; NULL: the first one by name */
 	const char *model;	/* predictions; NULL: any */
 	const char *version;	/* predictions; NULL: any */
+	bool is_by_code;  /* in the order of the code's bytes, instead of that in which blocks were
+			    added: slower, but the same whatever the order was */
+	const char *host; /* measurements of this host; NULL: any */
 };
 #define TACT_STORE_FILTER_INIT TACT_SIZED(struct tact_store_filter)
 
@@ -282,7 +287,8 @@ struct tact_store_row {
 	bool has_spread;
 	const struct tact_store_source *sources; /* by name */
 	size_t n_sources;
-	const char *category; /* "": none */
+	const char *category;	   /* "": none */
+	const char *host, *kernel; /* "": not known */
 };
 #define TACT_STORE_ROW_INIT TACT_SIZED(struct tact_store_row)
 
@@ -393,21 +399,51 @@ void tact_store_predictions_destroy(struct tact_store_predictions *predictions);
 struct tact_merge {
 	size_t size; /* sizeof(struct tact_merge) */
 	int64_t blocks, sources, categories, measurements, predictions;
+	int64_t stores; /* that were merged */
 };
 #define TACT_MERGE_INIT TACT_SIZED(struct tact_merge)
 
-/* Adds everything that another store knows, in transactions of many rows; a second merge changes
- * nothing.  Where both have a row for the same thing, these rules apply.  Weights: the larger one.
- * Measurements: one with a number that two rounds confirm, then one with a number, then the one of
- * the newer version of tact, then the one that more rounds confirm, then the one with the smaller
- * spread, then the store's own.  Predictions: one with a number, then the store's own.  Categories:
- * the store's own.  out may be NULL.
+/* Adds everything that another store knows, in transactions of many rows.  Where both have a row for
+ * the same thing, these rules apply.  Weights: the larger one.  Measurements: one with a number that
+ * two rounds confirm, then one with a number, then the one of the newer version of tact, then the
+ * one that more rounds confirm, then the one with the smaller spread, then the one with fewer
+ * cycles.  Predictions: one with a number, then the one with the larger coverage, then the one with
+ * more cycles.  Categories: the last one by name.  What is still equal is decided by the other
+ * columns.  So a second merge changes nothing, and the order and the grouping of merges do not
+ * matter.  out may be NULL.
  * -TACT_E_INVAL: store or path is NULL, out->size is 0, both are the same file, a name stands for
  *     different machines in the two, or the call is between tact_store_begin and _end.
  * It also fails with errors of tact_store_open for the other file, and with errors of the store.
  */
 int tact_store_merge(struct tact_store *store, const char *path, struct tact_merge *out,
 		     struct tact_diag *diag);
+
+struct tact_merge_options {
+	size_t size;
+	/* Whether a store may come about that has measurements of more cores than each of those
+	 * that it is made of.
+	 */
+	bool mixes_cores;
+	const char *const *without_hosts; /* whose measurements are left out */
+	size_t n_without_hosts;
+	/* Called for each store once it was read: status < 0 if it failed, with the reason in diag;
+	 * a store that cannot be read is then left out, and the others are merged.  NULL: the first
+	 * failure ends the merge.
+	 */
+	void (*on_store)(void *context, size_t i, int status, const struct tact_diag *diag);
+	void *context;
+};
+#define TACT_MERGE_OPTIONS_INIT TACT_SIZED(struct tact_merge_options)
+
+/* Does the same with n stores.  Their rows are gathered in SQLite's temporary files, and sorted: that
+ * is faster than one after the other, and needs memory that does not depend on their size.
+ * -TACT_E_INVAL: as above, n is 0, or the stores have measurements of different cores (see
+ *     mixes_cores); then nothing is written.
+ * It also fails with errors of the store and, without on_store, of tact_store_open.
+ */
+int tact_store_merge_all(struct tact_store *store, const char *const *paths, size_t n,
+			 const struct tact_merge_options *opt, struct tact_merge *out,
+			 struct tact_diag *diag);
 
 /* ---- counting ---- */
 
@@ -418,6 +454,8 @@ enum tact_count_kind {
 	TACT_COUNT_CATEGORIES,	 /* by classifier, arch, category */
 	TACT_COUNT_MEASUREMENTS, /* by machine, arch, mode, init, status */
 	TACT_COUNT_PREDICTIONS,	 /* by model, version, arch, mode, init, status */
+	TACT_COUNT_HOSTS,	 /* measurements of known hosts, by host, kernel, machine,
+				    microcode, arch, rung */
 	TACT_N_COUNT_KINDS
 };
 
@@ -430,6 +468,7 @@ struct tact_count {
 		*status;
 	int64_t n;
 	double weight; /* NAN: none is known */
+	const char *host, *kernel, *microcode, *rung;
 };
 
 /* Calls each() for every group, in alphabetical order, until it returns something other than 0,

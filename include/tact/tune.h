@@ -106,6 +106,18 @@ struct tact_tune_options {
 	 */
 	int (*report)(void *context, const struct tact_tune_progress *progress);
 	void *context;
+
+	/* Processes that share the work, each with a tuner of its own: all of them add the same rows
+	 * in the same order, have the same options except for these, threads and report, and call
+	 * the same functions.  Each gets the whole result, which does not depend on their number.
+	 * The surrogate cannot be shared.  n_ranks 0 or 1: there is no other.
+	 */
+	unsigned rank, n_ranks;
+	/* Replaces each value by the sum, modulo 2^64, of those of all ranks, which all call it with
+	 * as many.  Returns 0, or < 0 if that failed.
+	 */
+	int (*sum)(void *group, uint64_t *values, size_t n);
+	void *group;
 };
 #define TACT_TUNE_OPTIONS_INIT TACT_SIZED(struct tact_tune_options)
 
@@ -135,7 +147,7 @@ int tact_tuner_add(struct tact_tuner *tuner, const uint8_t *code, size_t size, d
  *   -TACT_E_INVAL     no tuner, a second run, too few rows, or nothing to learn from them
  *   -TACT_E_NO_TOOL   surrogate: oneDNN is not installed
  *   -TACT_E_IO, -TACT_E_FORMAT, -TACT_E_VERSION  the checkpoint cannot be used
- *   -TACT_E_LIMIT     opt.report ended the run
+ *   -TACT_E_LIMIT     opt.report ended the run, or another rank has failed
  *   -TACT_E_NOMEM
  */
 int tact_tuner_run(struct tact_tuner *tuner, struct tact_diag *diag);

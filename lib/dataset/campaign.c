@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "dataset/campaigns.h"
+#include "store/store.h"
 
 static void start_workers(struct tact_campaign *c)
 {
@@ -36,6 +37,8 @@ static void start_workers(struct tact_campaign *c)
 	if (!c->is_stopped && c->opt.store &&
 	    tact_store_open(&c->store, c->opt.store, TACT_STORE_CREATE, &diag) < 0)
 		campaign_stop(c, TACT_CAMPAIGN_FAILED, c->opt.store, diag.text);
+	if (c->store && c->opt.host)
+		store_copy(c->store->host_name, sizeof(c->store->host_name), c->opt.host);
 	pthread_cond_broadcast(&c->changed);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -8,9 +8,16 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <string.h>
+
+#include <tact-program/known.h>
+
 #include "dataset/campaigns.h"
+#include "store/store.h"
 
 enum { POLL_MS = 100 };
+/* Blocks to a canary: few until each was measured once, then a share of three percent. */
+enum { FIRST_PERIOD = 4, CANARY_PERIOD = 32 };
 #define PATIENCE 3.0 /* seconds */
 
 void campaign_stop(struct tact_campaign *c, enum tact_campaign_end end, const char *what,
@@ -404,6 +411,37 @@ static int visit(const struct tact_campaign *c, const struct campaign_worker *w,
 	return tact_measure_at(w->harness, block->code, block->code_size, block->alignment, m);
 }
 
+/* Now and then, measures one of the blocks that all hosts measure, so that hosts can be compared.  Its
+ * failure means nothing: the next block will show what is wrong.
+ */
+static void visit_canary(struct tact_campaign *c, struct campaign_worker *w)
+{
+	const struct tact_known *known = tact_known();
+	struct tact_measurement m = {.size = sizeof(m)};
+	const char *hex;
+	uint8_t code[64];
+	struct tact_diag diag = {0};
+	size_t bad;
+	long size;
+
+	if (!c->store || c->opt.visit || is_over(c) ||
+	    w->n_visits++ % (w->has_all_canaries ? CANARY_PERIOD : FIRST_PERIOD))
+		return;
+	if (w->canary == TACT_KNOWN_ANSWERS || !known->answer[w->canary].hex) {
+		w->canary = 0;
+		w->has_all_canaries = true;
+	}
+	hex = known->answer[w->canary++].hex;
+	pthread_mutex_unlock(&c->lock);
+	size = tact_hex_decode(code, hex, strlen(hex), &bad);
+	if (size <= 0 || tact_measure(w->harness, code, (size_t)size, &m) < 0)
+		m.status = TACT_MEASURE_CRASHED;
+	pthread_mutex_lock(&c->lock);
+	if (m.status == TACT_MEASURE_OK &&
+	    store_put_canary(c->store, code, (size_t)size, &m, &diag) < 0)
+		campaign_stop(c, TACT_CAMPAIGN_FAILED, c->opt.store, diag.text);
+}
+
 static void work(struct tact_campaign *c, struct campaign_worker *w)
 {
 	unsigned round;
@@ -418,6 +456,7 @@ static void work(struct tact_campaign *c, struct campaign_worker *w)
 			status = visit(c, w, i, &m);
 			pthread_mutex_lock(&c->lock);
 			finish(c, w, i, status, &m);
+			visit_canary(c, w);
 			pthread_cond_broadcast(&c->changed);
 		}
 		round = c->visits.round;

@@ -22,6 +22,9 @@ struct campaign_worker {
 	int cpu;		      /* -1: any */
 	struct tact_harness *harness; /* owned; NULL: the caller measures */
 	pthread_t thread;
+	size_t n_visits; /* by this worker */
+	unsigned canary; /* the next one */
+	bool has_all_canaries;
 };
 
 /* What is known about a block. */

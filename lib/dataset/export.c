@@ -2,7 +2,8 @@
  *
  * Exports everything that a store knows, block by block, as CSV or JSON.
  *
- * Blocks, measurements and predictions are walked in parallel, all in the order of the blocks.
+ * Blocks, measurements and predictions are walked in parallel, all in the order of the blocks' code:
+ * stores that know the same give the same bytes, in whatever order they learned it.
  */
 #include <limits.h>
 #include <math.h>
@@ -55,6 +56,8 @@ enum column {
 	CPU,
 	MEMORY,
 	VECTORS,
+	HOST,
+	KERNEL,
 	N_COLUMNS
 };
 
@@ -98,6 +101,8 @@ static const char *const column_names[N_COLUMNS] = {
 	"cpu",
 	"memory",
 	"vectors",
+	"host",
+	"kernel",
 };
 
 /* A record under construction. */
@@ -123,6 +128,8 @@ struct exporter {
 	struct tact_store_row row;
 	struct tact_store_prediction prediction;
 	int64_t prediction_block;
+	const uint8_t *prediction_code; /* of the iterator */
+	size_t prediction_size;
 	bool has_row, has_prediction; /* which are ahead of the blocks */
 	struct tact_diag *diag;
 	int status;
@@ -304,6 +311,8 @@ static void write_measurement(struct exporter *e, const struct tact_store_block 
 		r.value[HEX_LOOP].size = row->loop_size;
 	}
 	set_machine(&r, row->machine);
+	set_text(&r, HOST, row->host);
+	set_text(&r, KERNEL, row->kernel);
 	set_rounds(&r, m);
 	write_record(e, block, "measurement", &r);
 }
@@ -343,11 +352,21 @@ static void next_prediction(struct exporter *e)
 	int status = 0;
 
 	if (e->predictions)
-		status = tact_store_predictions_next(e->predictions, &e->prediction_block, NULL,
-						     NULL, &e->prediction, e->diag);
+		status = tact_store_predictions_next(e->predictions, &e->prediction_block,
+						     &e->prediction_code, &e->prediction_size,
+						     &e->prediction, e->diag);
 	e->has_prediction = status > 0;
 	if (status < 0)
 		e->status = status;
+}
+
+/* Whether code comes before a block, or is its own, in the order of digits. */
+static bool is_up_to(const uint8_t *code, size_t size, const struct tact_store_block *block)
+{
+	const size_t common = size < block->code_size ? size : block->code_size;
+	const int order = memcmp(code, block->code, common);
+
+	return order < 0 || (!order && size <= block->code_size);
 }
 
 static void write_block(struct exporter *e, const struct tact_store_block *block, bool is_alone)
@@ -355,11 +374,13 @@ static void write_block(struct exporter *e, const struct tact_store_block *block
 	const struct record nothing = {0};
 	size_t n = write_sources(e, block) + write_categories(e, block);
 
-	/* rows that another process has added meanwhile belong to later blocks */
-	for (; e->has_row && e->row.block <= block->id && !e->status; next_row(e), n++)
+	/* blocks that another process has added meanwhile are passed over */
+	for (; e->has_row && !e->status && is_up_to(e->row.code, e->row.code_size, block);
+	     next_row(e), n++)
 		if (e->row.block == block->id)
 			write_measurement(e, block);
-	for (; e->has_prediction && e->prediction_block <= block->id && !e->status;
+	for (; e->has_prediction && !e->status &&
+	       is_up_to(e->prediction_code, e->prediction_size, block);
 	     next_prediction(e), n++)
 		if (e->prediction_block == block->id)
 			write_prediction(e, block);
@@ -430,6 +451,7 @@ int tact_store_export(struct tact_store *store, const struct tact_export_options
 	    tact_read_options(&e.filter, sizeof(e.filter), e.opt.filter))
 		return tact_fail(diag, TACT_E_INVAL, "a store, a sink and good options are needed");
 	e.filter.size = sizeof(e.filter);
+	e.filter.is_by_code = true;
 	if (!e.opt.is_json)
 		add_header(&e);
 	e.status = open_walks(&e, store);

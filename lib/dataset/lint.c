@@ -12,7 +12,8 @@
 const char *tact_lint_name(unsigned i)
 {
 	static const char *const names[TACT_N_LINT_CHECKS] = {
-		"decode", "weights", "duplicates", "units", "bounds", "alias", "unconfirmed"};
+		"decode", "weights", "duplicates",  "units",
+		"bounds", "alias",   "unconfirmed", "hosts"};
 
 	return i < TACT_N_LINT_CHECKS ? names[i] : NULL;
 }
@@ -134,6 +135,8 @@ int tact_lint(struct tact_store *store, const struct tact_lint_options *opt, str
 		status = lint_check_blocks(&l);
 	if (status >= 0)
 		status = lint_check_rows(&l);
+	if (status >= 0)
+		status = lint_check_hosts(&l);
 	if (status >= 0 && !l.is_over)
 		status = count_unreadable(&l, &n_unreadable);
 	if (status < 0)

@@ -32,6 +32,7 @@ void lint_count(struct linter *l); /* one more block or row */
 
 /* Pass over blocks, and over measurements.  Return 0, or -TACT_E_* with the diagnosis filled in. */
 int lint_check_blocks(struct linter *l);
+int lint_check_hosts(struct linter *l);
 int lint_check_rows(struct linter *l);
 
 #endif /* DATASET_LINT_H */

@@ -240,6 +240,8 @@ static void read_measurement(struct row *row, struct tact_record *record)
 		.flags = text_or(row, COL_FLAGS, "-"),
 		.clean = read_clean(row),
 		.has_spread = m->status == TACT_MEASURE_OK && *text(row, COL_SPREAD),
+		.host = text(row, COL_HOST),
+		.kernel = *text(row, COL_HOST) ? text(row, COL_KERNEL) : "",
 	};
 	m->flags = store_read_flags(record->import.flags);
 	read_start(row, m);

@@ -59,6 +59,8 @@ static const struct {
 	{"cpu", COL_CPU, false},
 	{"memory", COL_MEMORY, false},
 	{"vectors", COL_VECTORS, false},
+	{"host", COL_HOST, false},
+	{"kernel", COL_KERNEL, false},
 };
 
 int rows_find_column(const char *name, bool is_foreign)

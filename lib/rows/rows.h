@@ -52,6 +52,8 @@ enum rows_column {
 	COL_CPU,
 	COL_MEMORY,
 	COL_VECTORS,
+	COL_HOST,
+	COL_KERNEL,
 	ROWS_N_COLUMNS
 };
 

@@ -145,6 +145,10 @@ int store_check_import(struct tact_store_import *to, const struct tact_store_imp
 		return tact_fail(diag, TACT_E_INVAL, "no machine");
 	if (!is_name_or_empty(to->origin) || !is_name_or_empty(to->version))
 		return store_fail_name(diag, "origin or version of a measurement");
+	if (!is_name_or_empty(to->host) || !is_name_or_empty(to->kernel))
+		return store_fail_name(diag, "the host of a measurement, or its kernel");
+	if (to->kernel && *to->kernel && (!to->host || !*to->host))
+		return tact_fail(diag, TACT_E_INVAL, "a kernel without a host");
 	if (to->flags && !is_letters(to->flags))
 		return tact_fail(diag, TACT_E_INVAL, "flags that are not letters");
 	if ((unsigned)to->clean > TACT_CLEAN_NO)

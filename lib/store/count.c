@@ -9,7 +9,7 @@
 #include "base/base.h"
 
 /* clang-format off: columns are app, classifier, category, machine, model, version, arch, mode,
- * init, status, number, weight
+ * init, status, number, weight; of hosts also host, kernel, microcode, rung
  */
 static const char *const count_sql[TACT_N_COUNT_KINDS] = {
 	[TACT_COUNT_BLOCKS] =
@@ -32,6 +32,15 @@ static const char *const count_sql[TACT_N_COUNT_KINDS] = {
 		"SELECT '', '', '', '', model, version, arch, mode, init, status, count(*), NULL"
 		" FROM prediction GROUP BY model, version, arch, mode, init, status"
 		" ORDER BY model, version, arch, mode, init, status",
+	[TACT_COUNT_HOSTS] =
+		"SELECT '', '', '', brand, '', '', coalesce(arch, ''), '', '', '', n, NULL,"
+		" coalesce(name, ''), coalesce(kernel, ''), microcode, rung"
+		" FROM (SELECT machine, host, rung, count(*) AS n FROM measurement"
+		" WHERE host IS NOT NULL GROUP BY machine, host, rung) AS m JOIN machine ON "
+		"machine.id = m.machine"
+		" LEFT JOIN host ON host.id = m.host"
+		" ORDER BY name, kernel, brand, vendor, family, model, stepping, microcode,"
+		" hypervisor, rung",
 };
 /* clang-format on */
 
@@ -53,7 +62,17 @@ static void read_count(sqlite3_stmt *stmt, struct tact_count *count)
 		.weight = sqlite3_column_type(stmt, 11) == SQLITE_NULL
 				  ? (double)NAN
 				  : sqlite3_column_double(stmt, 11),
+		.host = "",
+		.kernel = "",
+		.microcode = "",
+		.rung = "",
 	};
+	if (sqlite3_column_count(stmt) <= 12)
+		return;
+	count->host = store_column(stmt, 12);
+	count->kernel = store_column(stmt, 13);
+	count->microcode = store_column(stmt, 14);
+	count->rung = store_column(stmt, 15);
 }
 
 int tact_store_count(struct tact_store *store, enum tact_count_kind kind,

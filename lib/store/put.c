@@ -334,7 +334,7 @@ static int bind_loop(sqlite3_stmt *put, int column, const struct tact_store_impo
 }
 
 int store_put_measurement(struct tact_store *store, int64_t block, const struct tact_measurement *m,
-			  const struct tact_store_import *import)
+			  const struct tact_store_import *import, int64_t host)
 {
 	sqlite3_stmt *put = store->stmt[STORE_PUT_MEASUREMENT];
 	char flags[TACT_MEASURE_FLAGS_SIZE];
@@ -373,6 +373,8 @@ int store_put_measurement(struct tact_store *store, int64_t block, const struct 
 	store_bind(put, 24, tact_contents_name(m->memory));
 	store_bind(put, 25, tact_vectors_name(m->vectors));
 	sqlite3_bind_int64(put, 26, m->alignment);
+	if (host)
+		sqlite3_bind_int64(put, 27, host);
 	code = bind_loop(put, 19, import);
 	if (code == SQLITE_OK)
 		code = store_step_once(put, NULL);
@@ -384,6 +386,7 @@ int tact_store_put_import(struct tact_store *store, int64_t block, const struct 
 {
 	struct tact_measurement measurement;
 	struct tact_store_import own;
+	int64_t host;
 	int result;
 
 	if (!store || block <= 0)
@@ -395,5 +398,8 @@ int tact_store_put_import(struct tact_store *store, int64_t block, const struct 
 		result = store_start(store, diag);
 	if (result < 0)
 		return result;
-	return store_finish(store, store_put_measurement(store, block, &measurement, &own), diag);
+	result = store_find_host(store, own.host, own.kernel, &host);
+	if (result == SQLITE_OK)
+		result = store_put_measurement(store, block, &measurement, &own, host);
+	return store_finish(store, result, diag);
 }

@@ -98,9 +98,30 @@ static const char step_3[] =
 	"ALTER TABLE measurement ADD COLUMN alignment INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE measurement SET rounds = 1, agree = status = 'ok', disturbed = 0"
 	" WHERE version <> '';";
+
+/* Where a row was measured, and what each host made of blocks that all of them measure. */
+static const char step_4[] = "CREATE TABLE host("
+			     "	id INTEGER PRIMARY KEY,"
+			     "	name TEXT NOT NULL,"
+			     "	kernel TEXT NOT NULL,"
+			     "	UNIQUE(name, kernel)"
+			     ");"
+			     "ALTER TABLE measurement ADD COLUMN host INTEGER REFERENCES host(id);"
+			     "CREATE TABLE canary("
+			     "	hex TEXT NOT NULL,"
+			     "	mode TEXT NOT NULL,"
+			     "	init TEXT NOT NULL,"
+			     "	memory TEXT NOT NULL,"
+			     "	vectors TEXT NOT NULL,"
+			     "	machine INTEGER NOT NULL REFERENCES machine(id),"
+			     "	host INTEGER NOT NULL REFERENCES host(id),"
+			     "	rung TEXT NOT NULL,"
+			     "	cycles_per_iteration REAL NOT NULL,"
+			     "	PRIMARY KEY(hex, mode, init, memory, vectors, machine, host, rung)"
+			     ") WITHOUT ROWID;";
 /* clang-format on */
 
-const char *const store_steps[] = {step_1, step_2, step_3};
+const char *const store_steps[] = {step_1, step_2, step_3, step_4};
 const int store_n_steps = ARRAY_SIZE(store_steps);
 
 static int fail_errno(sqlite3 *db, const char *what, struct tact_diag *diag)

@@ -162,8 +162,8 @@ static const char *const statements[STORE_N_ALL_STMTS] = {
 		"INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
 		" cycles_per_iteration, spread, kept, dropped, low, high, flags, n_pages, reason,"
 		" version, clean, origin, hex_loop, rounds, agree, disturbed, cpu, memory, vectors,"
-		" alignment) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-		" ?, ?, ?, ?, ?)",
+		" alignment, host) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+		" ?, ?, ?, ?, ?, ?, ?, ?)",
 	[STORE_HAS_MEASUREMENT] = "SELECT 1 FROM measurement JOIN block ON block.id = block"
 				  " WHERE hex = ? AND machine = ? AND mode = ? AND init = ?",
 	[STORE_GET_MEASUREMENT] =
@@ -180,6 +180,13 @@ static const char *const statements[STORE_N_ALL_STMTS] = {
 		"INSERT OR REPLACE INTO prediction(block, arch, mode, init, model, version, status,"
 		" cycles_per_iteration, coverage, bottlenecks)"
 		" VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[STORE_FIND_HOST] = "SELECT id FROM host WHERE name = ? AND kernel = ?",
+	[STORE_ADD_HOST] = "INSERT INTO host(name, kernel) VALUES(?, ?)",
+	[STORE_PUT_CANARY] =
+		"INSERT INTO canary(hex, mode, init, memory, vectors, machine, host, rung,"
+		" cycles_per_iteration) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)"
+		" ON CONFLICT DO UPDATE SET cycles_per_iteration = excluded.cycles_per_iteration"
+		" WHERE excluded.cycles_per_iteration < cycles_per_iteration",
 	[STORE_MARK_SOURCE] = "INSERT OR IGNORE INTO temp.seen_source(block, app) VALUES(?, ?)",
 	[STORE_ADD_WEIGHT] = "UPDATE source SET weight = coalesce(weight, 0) + ?3"
 			     " WHERE block = ?1 AND app = ?2",
@@ -231,6 +238,18 @@ static int find_host(struct tact_store *store, bool add)
 	if (code == SQLITE_OK && !store->machine && add)
 		code = store_add_machine(store->db, &host, &store->machine);
 	return code;
+}
+
+int store_find_here(struct tact_store *store)
+{
+	struct store_place here;
+	int code = store->machine ? SQLITE_OK : find_host(store, true);
+
+	if (code != SQLITE_OK || store->host)
+		return code;
+	store_here(&here);
+	return store_find_host(store, *store->host_name ? store->host_name : here.name, here.kernel,
+			       &store->host);
 }
 
 static int open_database(struct tact_store *store, const char *path, unsigned flags,
@@ -370,6 +389,7 @@ static int commit(struct tact_store *store)
 	if (code != SQLITE_OK)
 		return code;
 	store->committed_machine = store->machine;
+	store->committed_host = store->host;
 	return store_sync_now_and_then(store);
 }
 
@@ -379,7 +399,8 @@ static int fail_transaction(struct tact_store *store, int code, struct tact_diag
 
 	if (!sqlite3_get_autocommit(store->db)) /* a full disk has already ended it */
 		sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-	store->machine = store->committed_machine; /* its row was rolled back as well */
+	store->machine = store->committed_machine; /* their rows were rolled back as well */
+	store->host = store->committed_host;
 	store->is_bulk = false;
 	return status;
 }
@@ -408,6 +429,16 @@ int store_finish(struct tact_store *store, int code, struct tact_diag *diag)
 			code = begin(store);
 	}
 	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
+}
+
+int store_next_chunk(struct tact_store *store, int code, struct tact_diag *diag)
+{
+	if (code == SQLITE_OK)
+		code = commit(store);
+	if (code == SQLITE_OK)
+		code = begin(store);
+	store->failure = code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
+	return store->failure;
 }
 
 /* Blocks that got a weight since the begin are remembered on disk: there may be many. */
@@ -486,12 +517,12 @@ int tact_store_put_measurement(struct tact_store *store, const uint8_t *code, si
 	snprintf(version, sizeof(version), "%d.%d.%d", TACT_VERSION_MAJOR, TACT_VERSION_MINOR,
 		 TACT_VERSION_PATCH);
 	own.version = version;
-	result = store->machine ? SQLITE_OK : find_host(store, true);
+	result = store_find_here(store);
 	own.machine = store->machine;
 	if (result == SQLITE_OK)
 		result = store_find_block(store, code, size, &block, NULL);
 	if (result == SQLITE_OK)
-		result = store_put_measurement(store, block, &measurement, &own);
+		result = store_put_measurement(store, block, &measurement, &own, store->host);
 	return store_finish(store, result, diag);
 }
 

@@ -29,6 +29,9 @@ enum store_stmt {
 	STORE_PUT_SOURCE,
 	STORE_PUT_CATEGORY,
 	STORE_PUT_PREDICTION,
+	STORE_FIND_HOST,
+	STORE_ADD_HOST,
+	STORE_PUT_CANARY,
 	STORE_N_STMTS,
 	/* prepared by tact_store_begin */
 	STORE_MARK_SOURCE = STORE_N_STMTS,
@@ -41,10 +44,13 @@ struct tact_store {
 	sqlite3_stmt *stmt[STORE_N_ALL_STMTS]; /* owned */
 	char *hex;			       /* owned: digits of the current block */
 	size_t hex_capacity;
-	int64_t machine;	   /* row of this machine; 0: the store does not have it yet */
-	int64_t committed_machine; /* its value after a rollback */
-	double synced;		   /* when commits were last made to reach the disk; 0: not yet */
-	uint64_t n_rows, chunk;	   /* rows of the current transaction; how many make one */
+	int64_t machine; /* row of this machine; 0: the store does not have it yet */
+	int64_t host;	 /* the same for this host */
+	int64_t committed_machine, committed_host; /* their values after a rollback */
+	char host_name[TACT_STORE_NAME_MAX + 1];   /* "": the host's own name */
+	double synced;		/* when commits were last made to reach the disk; 0: not yet */
+	uint64_t n_rows, chunk; /* rows of the current transaction; how many make one */
+	int failure;		/* of store_next_chunk */
 	bool is_readonly, is_open, is_bulk; /* is_open: prepared; is_bulk: in tact_store_begin */
 };
 
@@ -69,6 +75,11 @@ int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *
  */
 int store_start(struct tact_store *store, struct tact_diag *diag);
 int store_finish(struct tact_store *store, int code, struct tact_diag *diag);
+
+/* Between tact_store_begin and _end: ends a transaction and begins the next, or rolls it back if the
+ * result of SQLite is a failure.  Returns what it then leaves in store->failure.
+ */
+int store_next_chunk(struct tact_store *store, int code, struct tact_diag *diag);
 
 /* Lets all commits reach the disk; the second one if the last time is a second ago.  SQLite's codes.
  */
@@ -121,7 +132,7 @@ enum store_measured {
 bool store_read_measurement(sqlite3_stmt *stmt, struct tact_measurement *m);
 
 int store_put_measurement(struct tact_store *store, int64_t block, const struct tact_measurement *m,
-			  const struct tact_store_import *import);
+			  const struct tact_store_import *import, int64_t host);
 
 /* Describes the machine that this runs on. */
 void store_host(struct tact_machine *machine);
@@ -130,14 +141,43 @@ int store_find_machine(sqlite3 *db, const struct tact_machine *machine, int64_t 
 		       size_t arch_size);
 int store_add_machine(sqlite3 *db, const struct tact_machine *machine, int64_t *id);
 
+/* Finds the row of a host, or adds it; *id is 0 without a name.  SQLite's codes. */
+int store_find_host(struct tact_store *store, const char *name, const char *kernel, int64_t *id);
+/* Gives this machine and this host their rows.  SQLite's codes. */
+int store_find_here(struct tact_store *store);
+/* Names the host and the kernel that this runs on. */
+struct store_place {
+	char name[TACT_STORE_NAME_MAX + 1], kernel[TACT_STORE_NAME_MAX + 1];
+};
+void store_here(struct store_place *place);
+
+/* Notes the cycles of a block that every host measures; of several numbers, the lowest is kept. */
+int store_put_canary(struct tact_store *store, const uint8_t *code, size_t size,
+		     const struct tact_measurement *m, struct tact_diag *diag);
+
+/* Such a number.  The strings live until the next one. */
+struct store_canary {
+	const char *hex, *mode, *init, *memory, *vectors; /* what was measured */
+	const char *core, *machine, *host, *rung;	  /* where */
+	double cycles;
+};
+/* Calls each() for all of them, those of one block and core after each other, until it returns
+ * something other than 0.
+ */
+int store_each_canary(struct tact_store *store,
+		      int (*each)(void *context, const struct store_canary *canary), void *context,
+		      struct tact_diag *diag);
+
 /* Walks over a table about blocks, in the order of the blocks. */
 struct store_follower {
 	sqlite3_stmt *stmt; /* owned; its first column is the block */
 	int64_t block;	    /* of the current row; INT64_MAX: there are no more */
+	int64_t asked;	    /* which block was asked for last */
 	bool is_started;
 };
 
-/* Reads sources and categories of blocks.  Blocks are asked for in ascending order. */
+/* Reads sources and categories of blocks.  It is fastest if blocks are asked for in ascending order.
+ */
 struct store_details {
 	int64_t block; /* the block that was read last; 0: none yet */
 	struct store_follower follow_sources, follow_categories;

@@ -24,16 +24,25 @@ struct tact_store_iter {
 };
 
 /* clang-format off: columns in the order of the enumeration */
-static const char rows_sql[] =
-	"SELECT" STORE_MEASURED ", version, machine.id, vendor, brand, family, model, stepping, "
-	"microcode, hypervisor, arch,"
-	" block.id, clean, origin, hex, hex_loop"
-	" FROM measurement JOIN block ON block.id = block JOIN machine ON machine.id = machine"
-	" WHERE (?1 IS NULL OR brand = ?1) AND (?2 IS NULL OR arch = ?2)"
-	" AND (?3 IS NULL OR mode = ?3) AND (?4 IS NULL OR init = ?4)"
-	" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"
-	" AND app = ?5))"
-	" ORDER BY block, brand, machine, mode, init";
+#define COLUMNS                                                                                    \
+	"SELECT" STORE_MEASURED ", version, machine.id, vendor, brand, family, model, stepping, "  \
+	"microcode, hypervisor, arch,"                                                             \
+	" block.id, clean, origin, hex, hex_loop, host.name, kernel"
+#define WHERE                                                                                      \
+	" LEFT JOIN host ON host.id = measurement.host WHERE (?1 IS NULL OR brand = ?1) AND (?2 "  \
+	"IS NULL OR arch = ?2)"                                                                    \
+	" AND (?3 IS NULL OR mode = ?3) AND (?4 IS NULL OR init = ?4)"                             \
+	" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"            \
+	" AND app = ?5)) AND (?9 IS NULL OR host.name = ?9)"
+static const char rows_sql[] = COLUMNS " FROM measurement JOIN block ON block.id = block"
+				       " JOIN machine ON machine.id = machine" WHERE
+				       " ORDER BY block, brand, machine, mode, init";
+/* Ids differ between stores with the same rows; these orders do not. */
+static const char rows_by_code_sql[] =
+	COLUMNS " FROM block CROSS JOIN measurement ON measurement.block = block.id"
+		" CROSS JOIN machine ON machine.id = machine" WHERE
+		" ORDER BY hex, brand, vendor, family, model, stepping, microcode, hypervisor,"
+		" mode, init";
 enum {
 	VERSION = STORE_N_MEASURED,
 	MACHINE,
@@ -49,7 +58,9 @@ enum {
 	CLEAN,
 	ORIGIN,
 	HEX,
-	HEX_LOOP
+	HEX_LOOP,
+	HOST,
+	KERNEL
 };
 /* clang-format on */
 
@@ -69,7 +80,8 @@ int tact_store_iter_create(struct tact_store_iter **out, struct tact_store *stor
 		return status;
 	iter->store = store;
 	store_copy(iter->classifier, sizeof(iter->classifier), f.classifier ? f.classifier : "");
-	status = store_select(store, rows_sql, filter, &iter->stmt, &iter->details, diag);
+	status = store_select(store, f.is_by_code ? rows_by_code_sql : rows_sql, filter,
+			      &iter->stmt, &iter->details, diag);
 	return HAND_OVER(out, iter, status, tact_store_iter_destroy);
 }
 
@@ -273,6 +285,8 @@ static int read_row(struct tact_store_iter *iter, struct tact_store_row *row,
 	row->clean = read_clean(iter);
 	row->version = column(iter, VERSION);
 	row->origin = column(iter, ORIGIN);
+	row->host = column(iter, HOST);
+	row->kernel = column(iter, KERNEL);
 	row->flags = column(iter, STORE_FLAGS);
 	row->sources = iter->details.sources;
 	row->n_sources = iter->details.n_sources;

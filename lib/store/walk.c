@@ -97,6 +97,7 @@ void store_bind_filter(sqlite3_stmt *stmt, const struct tact_store_filter *filte
 		filter->classifier,
 		filter->model,
 		filter->version,
+		filter->host,
 	};
 	const int n = sqlite3_bind_parameter_count(stmt);
 
@@ -115,6 +116,9 @@ static int follow(struct store_follower *f, int64_t block)
 	enum { STEPS = 16 };
 	int code = SQLITE_ROW;
 
+	if (block < f->asked)
+		f->is_started = false;
+	f->asked = block;
 	for (int i = 0; !f->is_started || f->block < block; i++) {
 		if (!f->is_started || i == STEPS) {
 			sqlite3_reset(f->stmt);
@@ -264,19 +268,24 @@ int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *
 int tact_store_blocks_create(struct tact_store_blocks **out, struct tact_store *store,
 			     const struct tact_store_filter *filter, struct tact_diag *diag)
 {
-	static const char sql[] = "SELECT id, hex FROM block WHERE ?5 IS NULL OR"
-				  " EXISTS(SELECT 1 FROM source WHERE block = id AND app = ?5)"
-				  " ORDER BY id";
+#define BLOCKS                                                                                     \
+	"SELECT id, hex FROM block WHERE ?5 IS NULL OR"                                            \
+	" EXISTS(SELECT 1 FROM source WHERE block = id AND app = ?5) ORDER BY "
+	static const char sql[] = BLOCKS "id", by_code_sql[] = BLOCKS "hex";
+	struct tact_store_filter f;
 	struct tact_store_blocks *blocks;
 	int status;
 
 	if (out)
 		*out = NULL;
-	status = tact_new(&blocks, sizeof(*blocks), out && store, "no store", diag);
+	status = store_read_filter(&f, filter, diag);
+	if (status >= 0)
+		status = tact_new(&blocks, sizeof(*blocks), out && store, "no store", diag);
 	if (status < 0)
 		return status;
 	blocks->store = store;
-	status = store_select(store, sql, filter, &blocks->stmt, &blocks->details, diag);
+	status = store_select(store, f.is_by_code ? by_code_sql : sql, filter, &blocks->stmt,
+			      &blocks->details, diag);
 	return HAND_OVER(out, blocks, status, tact_store_blocks_destroy);
 }
 
@@ -379,25 +388,34 @@ struct tact_store_predictions {
 int tact_store_predictions_create(struct tact_store_predictions **out, struct tact_store *store,
 				  const struct tact_store_filter *filter, struct tact_diag *diag)
 {
-	static const char sql[] =
-		"SELECT block, hex, arch, mode, init, model, version, status, cycles_per_iteration,"
-		" coverage, bottlenecks FROM prediction JOIN block ON block.id = block"
-		" WHERE (?2 IS NULL OR arch = ?2) AND (?3 IS NULL OR mode = ?3)"
-		" AND (?4 IS NULL OR init = ?4)"
-		" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"
-		" AND app = ?5))"
-		" AND (?7 IS NULL OR model = ?7) AND (?8 IS NULL OR version = ?8)"
-		" ORDER BY block, arch, mode, init, model, version";
+#define COLUMNS                                                                                    \
+	"SELECT block, hex, arch, mode, init, model, version, status, cycles_per_iteration,"       \
+	" coverage, bottlenecks FROM "
+#define WHERE                                                                                      \
+	" WHERE (?2 IS NULL OR arch = ?2) AND (?3 IS NULL OR mode = ?3)"                           \
+	" AND (?4 IS NULL OR init = ?4)"                                                           \
+	" AND (?5 IS NULL OR EXISTS(SELECT 1 FROM source WHERE source.block = block.id"            \
+	" AND app = ?5))"                                                                          \
+	" AND (?7 IS NULL OR model = ?7) AND (?8 IS NULL OR version = ?8)"
+	static const char sql[] = COLUMNS "prediction JOIN block ON block.id = block" WHERE
+					  " ORDER BY block, arch, mode, init, model, version";
+	static const char by_code_sql[] =
+		COLUMNS "block CROSS JOIN prediction ON prediction.block = block.id" WHERE
+			" ORDER BY hex, arch, mode, init, model, version";
+	struct tact_store_filter f;
 	struct tact_store_predictions *iter;
 	int status;
 
 	if (out)
 		*out = NULL;
-	status = tact_new(&iter, sizeof(*iter), out && store, "no store", diag);
+	status = store_read_filter(&f, filter, diag);
+	if (status >= 0)
+		status = tact_new(&iter, sizeof(*iter), out && store, "no store", diag);
 	if (status < 0)
 		return status;
 	iter->store = store;
-	status = store_select(store, sql, filter, &iter->stmt, NULL, diag);
+	status = store_select(store, f.is_by_code ? by_code_sql : sql, filter, &iter->stmt, NULL,
+			      diag);
 	return HAND_OVER(out, iter, status, tact_store_predictions_destroy);
 }
 

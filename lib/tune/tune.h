@@ -178,6 +178,27 @@ int tune_predict(struct tune_worker *w, uint32_t row, double *cycles);
 typedef int tune_item_fn(struct tune_worker *w, size_t item, void *context);
 int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context);
 
+/* Where items leave their results: item i in item_bytes bytes from i * item_bytes on. */
+struct tune_result {
+	void *data;
+	size_t item_bytes, bytes;
+};
+
+/* The same, on the workers of all ranks: the results of all items are here afterwards. */
+int tune_parallel_shared(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context,
+			 const struct tune_result *results, size_t n_results);
+
+/* Its parts (ranks.c): whether an item is for this rank; and the exchange of results, where `status`
+ * is that of this rank, and a failure of one is a failure of all.
+ */
+bool tune_is_mine(const struct tact_tuner *t, size_t item);
+int tune_share(struct tact_tuner *t, size_t n, int status, const struct tune_result *results,
+	       size_t n_results);
+/* Returns the status, or -TACT_E_LIMIT if another rank has failed. */
+int tune_agree(struct tact_tuner *t, int status);
+/* Whether all ranks have the same rows. */
+int tune_check_ranks(struct tact_tuner *t, struct tact_diag *diag);
+
 /* Fills `predicted` and `error` for all rows under the current table. */
 int tune_evaluate(struct tact_tuner *t);
 double tune_error_of(const struct tact_tuner *t, enum tact_tune_part part);

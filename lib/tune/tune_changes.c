@@ -98,6 +98,7 @@ static int by_saved(const void *a, const void *b)
 
 int tune_changes_find(struct tact_tuner *t)
 {
+	struct tune_result result = {.item_bytes = sizeof(*t->changes)};
 	int status;
 
 	t->changes = calloc(t->n_params, sizeof(*t->changes));
@@ -111,7 +112,9 @@ int tune_changes_find(struct tact_tuner *t)
 			t->changes[t->n_changes++] =
 				(struct tune_change){.param = (uint32_t)i, .from = from, .to = to};
 	}
-	status = tune_parallel(t, t->n_changes, undo, NULL);
+	result.data = t->changes;
+	result.bytes = t->n_changes * sizeof(*t->changes);
+	status = tune_parallel_shared(t, t->n_changes, undo, NULL, &result, 1);
 	qsort(t->changes, t->n_changes, sizeof(*t->changes), by_saved);
 	return status;
 }

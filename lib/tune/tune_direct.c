@@ -242,6 +242,8 @@ static int predict_slice(struct tune_worker *w, size_t item, void *context)
 static int apply(struct tact_tuner *t, const struct finding *f, double *scratch, double min_gain)
 {
 	struct rows_job job = {t->site_rows + f->site->first_row, f->site->n_rows, scratch};
+	const struct tune_result result = {scratch, SLICE * sizeof(*scratch),
+					   job.n * sizeof(*scratch)};
 	int before[MAX_MOVES], status;
 	double delta = 0;
 
@@ -251,7 +253,8 @@ static int apply(struct tact_tuner *t, const struct finding *f, double *scratch,
 		before[i] = tune_value(&t->workers[0].table, p);
 		tune_set(t, p, f->moves[i].value);
 	}
-	status = tune_parallel(t, (job.n + SLICE - 1) / SLICE, predict_slice, &job);
+	status = tune_parallel_shared(t, (job.n + SLICE - 1) / SLICE, predict_slice, &job, &result,
+				      1);
 	t->evaluations += job.n;
 	if (status < 0)
 		return status;
@@ -356,6 +359,22 @@ static void note_seen(struct tact_tuner *t, struct sweep *s, const struct tune_s
 		s->seen[site->first_row + k] = t->error[t->site_rows[site->first_row + k]];
 }
 
+/* Searches sites at the same time; other ranks have theirs at other addresses. */
+static int search_group(struct tact_tuner *t, struct sweep *s, size_t n)
+{
+	const struct tune_result result = {s->findings, sizeof(s->findings[0]),
+					   n * sizeof(s->findings[0])};
+	const struct tune_site *sites[GROUP];
+	int status;
+
+	for (size_t i = 0; i < n; i++)
+		sites[i] = s->findings[i].site;
+	status = tune_parallel_shared(t, n, search_site, s, &result, 1);
+	for (size_t i = 0; i < n; i++)
+		s->findings[i].site = sites[i];
+	return status;
+}
+
 static int sweep_sites(struct tact_tuner *t, struct sweep *s, double *scratch, unsigned sweep,
 		       double validation)
 {
@@ -370,7 +389,7 @@ static int sweep_sites(struct tact_tuner *t, struct sweep *s, double *scratch, u
 				s->findings[n++] = (struct finding){.site = &t->sites[next]};
 		for (size_t i = 0; i < n; i++)
 			note_seen(t, s, s->findings[i].site);
-		status = tune_parallel(t, n, search_site, s);
+		status = search_group(t, s, n);
 		for (size_t i = 0; i < n && status >= 0; i++) {
 			t->evaluations += s->findings[i].evaluations;
 			if (s->findings[i].n_moves)

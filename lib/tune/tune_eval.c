@@ -64,6 +64,21 @@ int tune_parallel(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *contex
 	return pool_run(t->n_workers, n, work, &job);
 }
 
+static int work_if_mine(void *context, unsigned thread, size_t item)
+{
+	struct job *job = context;
+
+	return tune_is_mine(job->t, item) ? work(context, thread, item) : 0;
+}
+
+int tune_parallel_shared(struct tact_tuner *t, size_t n, tune_item_fn *fn, void *context,
+			 const struct tune_result *results, size_t n_results)
+{
+	struct job job = {.t = t, .fn = fn, .context = context};
+
+	return tune_share(t, n, pool_run(t->n_workers, n, work_if_mine, &job), results, n_results);
+}
+
 enum { SLICE = 128 };
 
 static int evaluate_slice(struct tune_worker *w, size_t item, void *context)
@@ -87,10 +102,16 @@ static int evaluate_slice(struct tune_worker *w, size_t item, void *context)
 
 int tune_evaluate_parts(struct tact_tuner *t, unsigned parts)
 {
+	const struct tune_result results[] = {
+		{t->predicted, SLICE * sizeof(double), t->rows.n * sizeof(double)},
+		{t->error, SLICE * sizeof(double), t->rows.n * sizeof(double)},
+	};
+
 	for (unsigned p = 0; p < TACT_TUNE_N_PARTS; p++)
 		if (parts >> p & 1)
 			t->evaluations += t->rows.n_part[p];
-	return tune_parallel(t, (t->rows.n + SLICE - 1) / SLICE, evaluate_slice, &parts);
+	return tune_parallel_shared(t, (t->rows.n + SLICE - 1) / SLICE, evaluate_slice, &parts,
+				    results, ARRAY_SIZE(results));
 }
 
 int tune_evaluate(struct tact_tuner *t)
@@ -139,5 +160,6 @@ int tune_report(struct tact_tuner *t, const char *phase, unsigned step, unsigned
 				       .validation = validation,
 				       .seconds_left = seconds_left};
 
-	return t->opt.report && t->opt.report(t->opt.context, &p) ? -TACT_E_LIMIT : 0;
+	return tune_agree(t,
+			  t->opt.report && t->opt.report(t->opt.context, &p) ? -TACT_E_LIMIT : 0);
 }

@@ -73,6 +73,11 @@ static const char *fault_of(const struct tact_tune_options *o, const struct tact
 		return "something for loads to wait for that this library does not know";
 	if (!(o->min_gain >= 0))
 		return "a gain below 0";
+	if (o->n_ranks > 1 && (!o->sum || o->rank >= o->n_ranks))
+		return "ranks without a sum, or a rank that is none of them";
+	if (o->n_ranks > 1 && o->method == TACT_TUNE_SURROGATE)
+		return "the surrogate is trained by one process: matrix products differ between "
+		       "them";
 	return NULL;
 }
 
@@ -302,7 +307,9 @@ int tact_tuner_run(struct tact_tuner *t, struct tact_diag *diag)
 		return tact_fail(diag, TACT_E_INVAL, "a tuner runs once");
 	t->has_run = true;
 	t->start_seconds = tune_seconds();
-	status = prepare(t, diag);
+	status = tune_check_ranks(t, diag);
+	if (status >= 0)
+		status = prepare(t, diag);
 	if (status >= 0)
 		status = methods[t->opt.method](t, diag);
 	if (status < 0)

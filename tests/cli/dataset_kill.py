@@ -62,7 +62,7 @@ def main():
         write_csv('b.csv', ROWS // 2, ROWS, 2)
         run(tact, 'import', '-q', '--machine', 'm', '-a', 'SKL', 'a.db', 'a.csv')
         run(tact, 'import', '-q', '--machine', 'n', '-a', 'HSW', 'b.db', 'b.csv')
-        job = ['merge', '-q', None, 'a.db', 'b.db']
+        job = ['merge', '-q', '--mix-cores', None, 'a.db', 'b.db']
     at = job.index(None)
     job[at] = 'whole.db'
     start = time.monotonic()

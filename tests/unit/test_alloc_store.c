@@ -129,7 +129,7 @@ static int read_rows(struct tact_store *store)
 				 tact_store_predictions_skipped(predictions),
 			 0);
 	if (status >= 0)
-		assert_int_equal(n, 2 + 1 + 1 + 1 + 1 + 1 + 2 + 1);
+		assert_int_equal(n, 2 + 1 + 1 + 1 + 1 + 1 + 2 + 1 + 1);
 	tact_store_iter_destroy(iter);
 	tact_store_blocks_destroy(blocks);
 	tact_store_predictions_destroy(predictions);

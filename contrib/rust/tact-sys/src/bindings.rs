@@ -331,7 +331,8 @@ pub const TACT_COUNT_APPS: tact_count_kind = 1;
 pub const TACT_COUNT_CATEGORIES: tact_count_kind = 2;
 pub const TACT_COUNT_MEASUREMENTS: tact_count_kind = 3;
 pub const TACT_COUNT_PREDICTIONS: tact_count_kind = 4;
-pub const TACT_N_COUNT_KINDS: tact_count_kind = 5;
+pub const TACT_COUNT_HOSTS: tact_count_kind = 5;
+pub const TACT_N_COUNT_KINDS: tact_count_kind = 6;
 pub const TACT_EMULATOR_SIZE: c_int = 256;
 pub const TACT_CHECK_HYPERVISOR: tact_check_id = 0;
 pub const TACT_CHECK_SMT: tact_check_id = 1;
@@ -1510,6 +1511,8 @@ pub struct tact_store_import {
     pub loop_size: usize,
     pub clean: tact_clean,
     pub has_spread: bool,
+    pub host: *const c_char,
+    pub kernel: *const c_char,
 }
 
 #[repr(C)]
@@ -1555,6 +1558,8 @@ pub struct tact_store_filter {
     pub classifier: *const c_char,
     pub model: *const c_char,
     pub version: *const c_char,
+    pub is_by_code: bool,
+    pub host: *const c_char,
 }
 
 #[repr(C)]
@@ -1576,6 +1581,8 @@ pub struct tact_store_row {
     pub sources: *const tact_store_source,
     pub n_sources: usize,
     pub category: *const c_char,
+    pub host: *const c_char,
+    pub kernel: *const c_char,
 }
 
 #[repr(C)]
@@ -1600,6 +1607,18 @@ pub struct tact_merge {
     pub categories: i64,
     pub measurements: i64,
     pub predictions: i64,
+    pub stores: i64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tact_merge_options {
+    pub size: usize,
+    pub mixes_cores: bool,
+    pub without_hosts: *const *const c_char,
+    pub n_without_hosts: usize,
+    pub on_store: Option<unsafe extern "C" fn(context: *mut c_void, i: usize, status: c_int, diag: *const tact_diag)>,
+    pub context: *mut c_void,
 }
 
 #[repr(C)]
@@ -1618,6 +1637,10 @@ pub struct tact_count {
     pub status: *const c_char,
     pub n: i64,
     pub weight: f64,
+    pub host: *const c_char,
+    pub kernel: *const c_char,
+    pub microcode: *const c_char,
+    pub rung: *const c_char,
 }
 
 #[repr(C)]
@@ -2215,6 +2238,10 @@ pub struct tact_tune_options {
     pub checkpoint: *const c_char,
     pub report: Option<unsafe extern "C" fn(context: *mut c_void, progress: *const tact_tune_progress) -> c_int>,
     pub context: *mut c_void,
+    pub rank: c_uint,
+    pub n_ranks: c_uint,
+    pub sum: Option<unsafe extern "C" fn(group: *mut c_void, values: *mut u64, n: usize) -> c_int>,
+    pub group: *mut c_void,
 }
 
 #[repr(C)]
@@ -2346,11 +2373,11 @@ sized! {
     tact_diff_row tact_place tact_analysis_options tact_classify_options tact_classifier_info
     tact_topic tact_label tact_measure_options tact_measurement tact_machine tact_store_import
     tact_store_prediction tact_store_filter tact_store_row tact_store_block tact_merge
-    tact_count tact_collect_options tact_collect_block tact_collect_summary tact_confidence
-    tact_host tact_check tact_excerpt tact_input_options tact_region tact_source_line
-    tact_mca_info tact_mca_options tact_mca_result tact_mix_options tact_mix_summary
-    tact_mix_missing tact_mix_block tact_mix_pivot_options tact_mix_row tact_mix_figures
-    tact_mix_diff_row tact_mix_diff_totals tact_mix_cost tact_mix_costs_totals
+    tact_merge_options tact_count tact_collect_options tact_collect_block tact_collect_summary
+    tact_confidence tact_host tact_check tact_excerpt tact_input_options tact_region
+    tact_source_line tact_mca_info tact_mca_options tact_mca_result tact_mix_options
+    tact_mix_summary tact_mix_missing tact_mix_block tact_mix_pivot_options tact_mix_row
+    tact_mix_figures tact_mix_diff_row tact_mix_diff_totals tact_mix_cost tact_mix_costs_totals
     tact_mix_train_options tact_mix_record_options tact_mix_recorded tact_mix_emulate_options
     tact_mix_emulated tact_mix_windows_options tact_mix_windowed tact_model tact_model_options
     tact_estimate tact_model_row tact_tune_progress tact_tune_network tact_tune_options
@@ -2605,6 +2632,7 @@ extern "C" {
     pub fn tact_store_predictions_skipped(predictions: *const tact_store_predictions) -> u64;
     pub fn tact_store_predictions_destroy(predictions: *mut tact_store_predictions);
     pub fn tact_store_merge(store: *mut tact_store, path: *const c_char, out: *mut tact_merge, diag: *mut tact_diag) -> c_int;
+    pub fn tact_store_merge_all(store: *mut tact_store, paths: *const *const c_char, n: usize, opt: *const tact_merge_options, out: *mut tact_merge, diag: *mut tact_diag) -> c_int;
     pub fn tact_store_count(store: *mut tact_store, kind: tact_count_kind, each: Option<unsafe extern "C" fn(context: *mut c_void, count: *const tact_count) -> c_int>, context: *mut c_void, diag: *mut tact_diag) -> c_int;
     pub fn tact_collect_create(out: *mut *mut tact_collect, opt: *const tact_collect_options) -> c_int;
     pub fn tact_collect_destroy(collect: *mut tact_collect);

@@ -86,18 +86,21 @@ structs! {
     tact_measurement: size status cycles_per_iteration spread kept dropped rung mode init flags
         low high n_pages reason alignment memory vectors cpu disturbance rounds agree disturbed;
     tact_machine: size id vendor brand family model stepping microcode is_virtual arch;
-    tact_store_import: size machine origin version flags loop_code loop_size clean has_spread;
+    tact_store_import: size machine origin version flags loop_code loop_size clean has_spread
+        host kernel;
     tact_store_prediction: size arch model version mode init status cycles_per_iteration
         coverage bottlenecks;
     tact_store_source: app weight;
     tact_store_category: classifier arch label;
-    tact_store_filter: size machine arch mode has_init init app classifier model version;
+    tact_store_filter: size machine arch mode has_init init app classifier model version
+        is_by_code host;
     tact_store_row: size code code_size machine measurement version block origin flags loop_code
-        loop_size clean has_spread sources n_sources category;
+        loop_size clean has_spread sources n_sources category host kernel;
     tact_store_block: size id code code_size sources n_sources categories n_categories;
-    tact_merge: size blocks sources categories measurements predictions;
+    tact_merge: size blocks sources categories measurements predictions stores;
+    tact_merge_options: size mixes_cores without_hosts n_without_hosts on_store context;
     tact_count: size app classifier category machine model version arch mode init status n
-        weight;
+        weight host kernel microcode rung;
     tact_collect_options: size no_branch;
     tact_collect_block: size code code_size address module function count;
     tact_collect_summary: size n_blocks n_insns executed_blocks executed_insns n_undecoded;
@@ -159,7 +162,8 @@ structs! {
     tact_tune_network: size embedding hidden layers batch samples epochs table_epochs rounds
         no_bounds rate table_rate;
     tact_tune_options: size arch start model method what memory learn_memory random_start
-        corrupt mode init seed threads budget min_gain network checkpoint report context;
+        corrupt mode init seed threads budget min_gain network checkpoint report context rank
+        n_ranks sum group;
     tact_tune_summary: size n n_parameters n_changed n_forms evaluations defaults start learned
         surrogate unit;
     tact_tune_row: size code code_size group part measured defaults start learned;
@@ -232,10 +236,10 @@ constants! {
     TACT_CONTENTS_FLOAT TACT_VECTORS_ORDINARY TACT_VECTORS_ZERO TACT_MEASURE_LOOP_BYTES
     TACT_STORE_CREATE TACT_STORE_READONLY TACT_STORE_NAME_MAX TACT_CLEAN_UNKNOWN TACT_CLEAN_YES
     TACT_CLEAN_NO TACT_COUNT_BLOCKS TACT_COUNT_APPS TACT_COUNT_CATEGORIES
-    TACT_COUNT_MEASUREMENTS TACT_COUNT_PREDICTIONS TACT_N_COUNT_KINDS TACT_EMULATOR_SIZE
-    TACT_CHECK_HYPERVISOR TACT_CHECK_SMT TACT_CHECK_TSC TACT_CHECK_FREQUENCY TACT_CHECK_VECTOR
-    TACT_CHECK_PARANOID TACT_CHECK_CYCLES TACT_CHECK_RDPMC TACT_CHECK_LBR TACT_CHECK_APERF
-    TACT_CHECK_SECCOMP TACT_CHECK_PTRACE TACT_CHECK_MEMFD TACT_CHECK_FIXED_MAP
+    TACT_COUNT_MEASUREMENTS TACT_COUNT_PREDICTIONS TACT_COUNT_HOSTS TACT_N_COUNT_KINDS
+    TACT_EMULATOR_SIZE TACT_CHECK_HYPERVISOR TACT_CHECK_SMT TACT_CHECK_TSC TACT_CHECK_FREQUENCY
+    TACT_CHECK_VECTOR TACT_CHECK_PARANOID TACT_CHECK_CYCLES TACT_CHECK_RDPMC TACT_CHECK_LBR
+    TACT_CHECK_APERF TACT_CHECK_SECCOMP TACT_CHECK_PTRACE TACT_CHECK_MEMFD TACT_CHECK_FIXED_MAP
     TACT_CHECK_MMAP_MIN TACT_CHECK_HUGE_PAGES TACT_CHECK_QEMU TACT_CHECK_QEMU_PLUGIN
     TACT_CHECK_LLVM_MCA TACT_CHECK_AS TACT_CHECK_LLVM TACT_N_CHECKS TACT_CHECK_GOOD
     TACT_CHECK_DEGRADED TACT_CHECK_MISSING TACT_INPUT_AUTO TACT_INPUT_HEX TACT_INPUT_CSV
@@ -318,22 +322,23 @@ functions! {
     tact_store_blocks_next tact_store_blocks_skipped tact_store_blocks_destroy
     tact_store_get_block tact_store_predictions_create tact_store_predictions_next
     tact_store_predictions_skipped tact_store_predictions_destroy tact_store_merge
-    tact_store_count tact_collect_create tact_collect_destroy tact_collect_trace
-    tact_collect_file tact_collect_finish tact_collect_store tact_collect_get_summary
-    tact_confidence_find tact_host_probe tact_host_cores tact_host_emulator
-    tact_check_state_name tact_check_run tact_remarks_create tact_remarks_destroy
-    tact_remarks_clear tact_remarks_add tact_remarks_append tact_remarks_count tact_remarks_name
-    tact_remarks_text tact_input_open tact_input_open_memory tact_input_next tact_input_line
-    tact_input_source tact_input_description tact_input_get_kind tact_input_close
-    tact_mca_get_info tact_mca_params_create tact_mca_params_copy tact_mca_params_destroy
-    tact_mca_params_arch tact_mca_get tact_mca_set tact_mca_default tact_mca_params_memory
-    tact_mca_params_set_memory tact_mca_params_load tact_mca_params_save tact_mca_create
-    tact_mca_destroy tact_mca_estimate tact_mca_code_create tact_mca_code_destroy
-    tact_mca_code_length tact_mca_code_form tact_mca_run tact_mix_method_name tact_mix_rung_name
-    tact_mix_rung_error tact_mix_rule_create tact_mix_rule_load tact_mix_rule_load_memory
-    tact_mix_rule_save tact_mix_rule_destroy tact_mix_rule_print tact_mix_open tact_mix_close
-    tact_mix_get_summary tact_mix_get_summary_all tact_mix_get_missing tact_mix_get_assumed
-    tact_mix_block_count tact_mix_get_block tact_mix_taxonomy_load tact_mix_taxonomy_load_memory
+    tact_store_merge_all tact_store_count tact_collect_create tact_collect_destroy
+    tact_collect_trace tact_collect_file tact_collect_finish tact_collect_store
+    tact_collect_get_summary tact_confidence_find tact_host_probe tact_host_cores
+    tact_host_emulator tact_check_state_name tact_check_run tact_remarks_create
+    tact_remarks_destroy tact_remarks_clear tact_remarks_add tact_remarks_append
+    tact_remarks_count tact_remarks_name tact_remarks_text tact_input_open
+    tact_input_open_memory tact_input_next tact_input_line tact_input_source
+    tact_input_description tact_input_get_kind tact_input_close tact_mca_get_info
+    tact_mca_params_create tact_mca_params_copy tact_mca_params_destroy tact_mca_params_arch
+    tact_mca_get tact_mca_set tact_mca_default tact_mca_params_memory tact_mca_params_set_memory
+    tact_mca_params_load tact_mca_params_save tact_mca_create tact_mca_destroy tact_mca_estimate
+    tact_mca_code_create tact_mca_code_destroy tact_mca_code_length tact_mca_code_form
+    tact_mca_run tact_mix_method_name tact_mix_rung_name tact_mix_rung_error
+    tact_mix_rule_create tact_mix_rule_load tact_mix_rule_load_memory tact_mix_rule_save
+    tact_mix_rule_destroy tact_mix_rule_print tact_mix_open tact_mix_close tact_mix_get_summary
+    tact_mix_get_summary_all tact_mix_get_missing tact_mix_get_assumed tact_mix_block_count
+    tact_mix_get_block tact_mix_taxonomy_load tact_mix_taxonomy_load_memory
     tact_mix_taxonomy_destroy tact_mix_key_name tact_mix_pivot_create tact_mix_pivot_create_all
     tact_mix_pivot_destroy tact_mix_pivot_count tact_mix_pivot_get_row tact_mix_pivot_get_keys
     tact_mix_pivot_get_figures tact_mix_compare tact_mix_diff_create tact_mix_diff_destroy
