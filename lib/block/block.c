@@ -61,6 +61,7 @@ void tact_block_destroy(struct tact_block *block)
 	FREE_ALL(block->lowered, block->code, block->insns, block->nodes, block->better);
 	FREE_ALL(block->settings, block->given_settings);
 	stores_fini(&block->stores);
+	free(block->walked);
 	FREE_ALL(block->scratch, block->spread, block);
 }
 

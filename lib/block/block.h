@@ -204,6 +204,8 @@ struct tact_block {
 	bool has_better; /* the two differ */
 
 	struct block_stores stores; /* by symbolic address, see addresses.c */
+	uint32_t *walked;	    /* owned; instructions that matter there */
+	size_t walked_capacity;
 
 	/* Memory for the models' own work, so that they need not allocate; block_scratch grows it.
 	 */
