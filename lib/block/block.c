@@ -208,7 +208,8 @@ static int lower(struct tact_block *block)
 	block->lowered_arch = block->arch;
 	block->lowered_revision = arch_revision(block->arch);
 	memset(&block->counts, 0, sizeof(block->counts));
-	block->is_connected = block->spread_valid = false;
+	block_disconnect(block);
+	block->spread_valid = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
 
@@ -280,7 +281,7 @@ void block_clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
 	block->has_memories = block->has_latencies = block->has_settings = false;
-	block->is_connected = false;
+	block_disconnect(block);
 }
 
 static int load(struct tact_block *block, const uint8_t *code, size_t size,
@@ -358,7 +359,7 @@ int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory m
 		return -TACT_E_INVAL;
 	block->insns[i].memory = (uint8_t)(1 + memory);
 	block->has_memories = true;
-	block->is_connected = false;
+	block_disconnect(block);
 	return 0;
 }
 

@@ -319,7 +319,7 @@ static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_cha
 	return synchronises;
 }
 
-static void mark_stack_syncs(struct tact_block *block)
+void block_mark_stack_syncs(struct tact_block *block)
 {
 	bool changed = false;
 
@@ -426,18 +426,23 @@ static void set_memories(struct tact_block *block)
 	}
 }
 
-void block_depend(struct tact_block *block)
+void block_begin_graph(struct tact_block *block)
 {
-	struct writer writers[ISA_MAX_KEYS];
-	struct turning stack, *turning = block->counts.turning ? &stack : NULL;
-
 	block->n_nodes = 0;
 	block->store_cycles = 0;
 	block->store_commits = 0;
 	block->store_passes = 1;
 	block->bank_loads = 0;
 	block->bank_cycles = 1;
-	block->has_forwarding = block->has_blocked = block->has_better = false;
+	block->is_free = block->has_forwarding = block->has_blocked = block->has_better = false;
+}
+
+void block_depend(struct tact_block *block)
+{
+	struct writer writers[ISA_MAX_KEYS];
+	struct turning stack, *turning = block->counts.turning ? &stack : NULL;
+
+	block_begin_graph(block);
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));
 	turning_init(turning, block->arch->isa);
@@ -462,7 +467,7 @@ void block_depend(struct tact_block *block)
 	connect_memory(block); /* and copies the nodes if it knows addresses better */
 	if (block->has_forwarding && block->arch->params.store_forward_early && !block->opt.paper)
 		block_mark_forwarding(block);
-	mark_stack_syncs(block);
+	block_mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load =
 			!block->insns[i].latency && is_fast_load(block, &block->insns[i]);
