@@ -27,16 +27,16 @@ struct address_walk {
 	uint32_t needed;       /* bit r: its value is followed */
 	bool needs_all;	       /* those of all other registers, too */
 
-	bool confirms;	       /* the last pass is made, which must agree with the one before it */
-	bool is_loading;       /* a value that is followed is loaded */
-	uint32_t n_walked;     /* of block->walked: instructions that are looked at */
+	bool confirms;	   /* the last pass is made, which must agree with the one before it */
+	bool is_loading;   /* a value that is followed is loaded */
+	uint32_t n_walked; /* of block->walked: instructions that are looked at */
 
 	/* Values of the general registers before the last two passes. */
 	struct symbol before[2][ISA_MAX_GENERAL];
 
 	/* How stores leave the store buffer: commits.c. */
 	struct address last_line; /* of the last store, its offset in lines */
-	unsigned run; /* stores that leave with the last one so far; 0: it is alone */
+	unsigned run;		  /* stores that leave with the last one so far; 0: it is alone */
 	unsigned commit_cycles;
 	bool counts_banks;
 	unsigned bank_use[64]; /* loads of each bank, */

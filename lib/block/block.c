@@ -111,6 +111,15 @@ static void forget_lowered(struct tact_block *block)
 	tact_arena_reset(&block->arena);
 }
 
+/* It is needed soon and seldom in the CPU's caches: real code has many different instructions. */
+static inline void fetch_lowered(const struct block_lowered *l)
+{
+	enum { LINE = 64 };
+
+	for (size_t at = 0; at < sizeof(*l); at += LINE)
+		__builtin_prefetch((const char *)l + at);
+}
+
 static int decode(struct tact_block *block, struct tact_diag *diag)
 {
 	/* The layouts of the instructions from `offset` on: for most blocks, one call fills them.
@@ -139,6 +148,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			n = block->cache.isa->lay_out(layouts, LAYOUTS, block->code + offset,
 						      block->code_size - offset);
 			at = 0;
+			if (!has_settings)
+				isa_cache_expect(&block->cache, layouts, n, block->code + offset);
 		}
 		entry = has_settings ? isa_cache_decode_set(
 					       &block->cache, &layouts[at], block->code + offset,
@@ -153,10 +164,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset,
 					    "no instruction, or one that is cut short, at byte %zu",
 					    offset);
-		/* It is needed soon and seldom cached: real code has many different instructions.
-		 */
 		if ((size_t)entry < block->n_lowered)
-			__builtin_prefetch(&block->lowered[entry]);
+			fetch_lowered(&block->lowered[entry]);
 		bi->entry = (uint32_t)entry;
 		bi->offset = (uint32_t)offset;
 		offset += bi->constants.length;
@@ -218,6 +227,10 @@ static int lower(struct tact_block *block)
 		if (!bi->lowered || (bi->latency && block_give_latency(block, bi) < 0))
 			return -TACT_E_NOMEM;
 		block_count(&block->counts, bi->lowered, 1);
+		/* What the graph will need, and where there are addresses, their operands. */
+		__builtin_prefetch(bi->lowered->in);
+		if (bi->lowered->n_loads | bi->lowered->n_stores)
+			__builtin_prefetch(bi->insn->operand);
 	}
 	return 0;
 }

@@ -137,7 +137,8 @@ static bool are_loads_single(const struct tact_block *block)
 static void advance(struct address_walk *w, size_t n)
 {
 	const struct tact_block *block = w->block;
-	const struct block_store *last = block->stores.list + block->stores.n - n, *before = last - n;
+	const struct block_store *last = block->stores.list + block->stores.n - n,
+				 *before = last - n;
 
 	for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
 		const unsigned passes = w->pass - LAST_PASS;
@@ -154,10 +155,10 @@ static void advance(struct address_walk *w, size_t n)
 			const struct block_insn *bi = &block->insns[i];
 
 			if (bi->bank_bytes) /* its offset is that of the pass before the last */
-				commits_use_banks(
-					w, bi,
-					(bi->bank_offset + (passes + 1) * bi->bank_step) % LINE_BYTES,
-					bi->bank_bytes);
+				commits_use_banks(w, bi,
+						  (bi->bank_offset + (passes + 1) * bi->bank_step) %
+							  LINE_BYTES,
+						  bi->bank_bytes);
 		}
 	}
 }

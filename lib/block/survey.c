@@ -39,8 +39,8 @@ static struct block_keys follow(const struct tact_block *block, struct block_key
 		const uint64_t waits = overlap(&l->reads, &from) ? ~0ull : 0;
 
 		for (unsigned h = 0; h < 2; h++)
-			from.half[h] = (from.half[h] & ~l->writes.half[h]) |
-				       (l->passes.half[h] & waits);
+			from.half[h] =
+				(from.half[h] & ~l->writes.half[h]) | (l->passes.half[h] & waits);
 	}
 	return from;
 }
