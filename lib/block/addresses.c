@@ -28,7 +28,8 @@ static void init_values(struct address_walk *w, enum tact_init init)
 		w->value[registers->frame_pointer].base = FRAME_SYMBOL;
 	}
 	w->next_symbol = FIRST_FRESH + registers->n;
-	memset(w->bank_use, 0, sizeof(w->bank_use));
+	if (w->counts_banks)
+		memset(w->bank_use, 0, sizeof(w->bank_use));
 	w->bank_passes = 0;
 	/* With one value for all registers, that of the stack pointer is known. */
 	w->stack_symbol[0] =

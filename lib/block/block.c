@@ -117,7 +117,7 @@ static inline void fetch_lowered(const struct block_lowered *l)
 	enum { LINE = 64 };
 
 	for (size_t at = 0; at < sizeof(*l); at += LINE)
-		__builtin_prefetch((const char *)l + at);
+		tact_fetch((const char *)l + at);
 }
 
 static int decode(struct tact_block *block, struct tact_diag *diag)
@@ -228,9 +228,9 @@ static int lower(struct tact_block *block)
 			return -TACT_E_NOMEM;
 		block_count(&block->counts, bi->lowered, 1);
 		/* What the graph will need, and where there are addresses, their operands. */
-		__builtin_prefetch(bi->lowered->in);
+		tact_fetch(bi->lowered->in);
 		if (bi->lowered->n_loads | bi->lowered->n_stores)
-			__builtin_prefetch(bi->insn->operand);
+			tact_fetch(bi->insn->operand);
 	}
 	return 0;
 }

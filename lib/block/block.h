@@ -176,7 +176,8 @@ struct block_counts {
 	size_t known, inputs, loads, stores, granules;
 	size_t widest, branches, stack_changes; /* instructions with these */
 	size_t complex_ones, fusible, lcps, high_bytes;
-	size_t turning; /* instructions that use a stack of registers */
+	size_t turning;		       /* instructions that use a stack of registers */
+	size_t exclusive, serializing; /* that do not overlap; that wait for all before them */
 };
 
 struct tact_block {
@@ -262,6 +263,8 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->fusible += l->fuse ? sign : 0;
 	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
 	c->turning += l->has_turning ? sign : 0;
+	c->exclusive += l->divider | l->cycles ? sign : 0;
+	c->serializing += l->attributes & TACT_INSN_SERIALIZING ? sign : 0;
 	c->high_bytes += l->writes_high_byte ? sign : 0;
 }
 

@@ -154,7 +154,7 @@ void isa_cache_expect(const struct isa_cache *cache, const struct isa_layout *la
 		if (layouts[i].head > MAX_HEAD)
 			continue;
 		make_key(key, &layouts[i], code, 0);
-		__builtin_prefetch(&cache->slots[first_slot(cache, key)]);
+		tact_fetch(&cache->slots[first_slot(cache, key)]);
 	}
 }
 
