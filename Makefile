@@ -16,7 +16,7 @@
 # make lint       clang-format, shellcheck, eslint and tidy: what they say of sources, scripts and pages
 # make check-fresh  make check in a bare Debian, made for it by debootstrap (root)
 # make ci         all of these but the last
-# make bench      blocks a second, next to Zydis alone and to llvm-mca
+# make bench      blocks a second, next to Zydis alone and to llvm-mca; AGAINST=OLD/libtact.so: and to that version
 # make bench-embed  mutations of a block per second: what a superoptimizer gets
 # make bench-accuracy  writes doc/accuracy.md: errors on measured blocks, next to published figures
 # make dataset    measures BHive's blocks on this CPU; dataset-zen4 on that one only: doc/dataset.md
@@ -133,7 +133,7 @@ FAKE_KERNEL := $(BUILD)/tests/hw/fake_kernel
 FAKE_KERNEL_SRC := $(sort $(wildcard tests/hw/fake_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ := $(FUZZ_SRC:%.c=$(BUILD)/%)
-TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d
+TEST_DEPS := $(BUILD)/tests/cross/test_harness_a64.d $(UNIT:=.d) $(HW:=.d) $(ATTACK_OBJ:.o=.d) $(BUILD)/tests/hw/deny.d $(FUZZ:=.d) $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/tests/fuzz/all.d/%.d) $(BUILD)/tests/fuzz/driver.d $(BUILD)/bench/bench.d $(BUILD)/bench/embed.d $(BUILD)/bench/against.d
 
 .PHONY: all
 all: deps
@@ -387,7 +387,7 @@ demo: deps-installed
 # ---- tests ----
 
 .PHONY: tests
-tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed
+tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(BUILD)/bench/bench $(BUILD)/bench/embed $(BUILD)/bench/against
 
 # These count allocations, and let them fail; copies of strings and lines are allocations, too.
 ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
@@ -579,7 +579,7 @@ rebase: build
 
 # ---- speed ----
 
-$(BUILD)/bench/bench $(BUILD)/bench/embed: $(BUILD)/bench/%: bench/%.c $(BUILD)/libtact-all.a
+$(BUILD)/bench/bench $(BUILD)/bench/embed $(BUILD)/bench/against: $(BUILD)/bench/%: bench/%.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
 
@@ -589,6 +589,8 @@ FIGURE_PROGRAMS = $(BUILD)/bench/bench $(if $(wildcard bench/embed.c),$(BUILD)/b
 bench: deps
 	@$(MAKE) --no-print-directory build $(BUILD)/bench/bench
 	@$(BUILD)/bench/bench --tact $(BUILD)/tact --library $(BUILD)/libtact.so
+	@$(if $(AGAINST),$(MAKE) --no-print-directory $(BUILD)/bench/against && \
+		$(BUILD)/bench/against $(AGAINST) $(BUILD)/libtact.so)
 
 # Mutations of a block per second, as a superoptimizer makes them; EMBED_BLOCKS is a CSV of real blocks.
 EMBED_BLOCKS ?= $(firstword $(wildcard ../shared/data/bhive/clang.csv ../shared/data/bhive/other.csv))

@@ -35,6 +35,7 @@ static void close_worker(struct predict_worker *w)
 	tact_simulator_destroy(w->simulator);
 	tact_model_close(w->estimator);
 	tact_block_destroy(w->block);
+	predict_recall_destroy(w->recall);
 	text_free(&w->err);
 	text_free(&w->later);
 	tact_remarks_destroy(w->remarks);
@@ -58,6 +59,7 @@ static int open_worker(struct predict_worker *w, const struct predictor *p)
 	w->results = cli_alloc(p->archs.n * p->n_alignments * sizeof(*w->results));
 	predict_remarked(tact_remarks_create(&w->remarks));
 	predict_remarked(tact_remarks_create(&w->all_remarks));
+	w->recall = predict_recall_create(p);
 	status = tact_block_create(&w->block, w->arch, &p->block_options, &diag);
 	if (status >= 0 && p->command->simulates)
 		status = tact_simulator_create(&w->simulator, &diag);
@@ -259,7 +261,8 @@ static void remark_placement(struct predict_worker *w, size_t arch, unsigned ali
 }
 
 /* All results of a block, for its CPUs and alignments. */
-static void work(struct predict_worker *w, const struct source_block *block, struct text *out)
+static void find_results(struct predict_worker *w, const struct source_block *block,
+			 struct text *out)
 {
 	const struct predictor *p = w->p;
 	const int status = load(w, block);
@@ -296,6 +299,14 @@ static void work(struct predict_worker *w, const struct source_block *block, str
 	}
 	if (p->shape->end)
 		p->shape->end(w, block, out);
+}
+
+static void work(struct predict_worker *w, const struct source_block *block, struct text *out)
+{
+	if (predict_recall_row(w, block, out))
+		return;
+	find_results(w, block, out);
+	predict_recall_keep(w, block, out);
 }
 
 const char *predict_status_name(int status)

@@ -117,6 +117,7 @@ struct predict_worker {
 	size_t n_blocks, n_failed, n_candidates;
 	bool is_loaded;			/* the last block could be */
 	bool is_unable;			/* a program is missing */
+	struct predict_recall *recall;	/* owned; NULL: rows are not remembered */
 	struct text err;		/* messages */
 	struct text later;		/* what a format appends to the results of a block */
 	struct predict_result *results; /* owned: of the last block, alignment by alignment */
@@ -264,6 +265,17 @@ extern const char predict_interval_titles[];
 char *predict_interval_values(struct predict_worker *w, const struct tact_prediction *x, char *p);
 
 char *predict_csv_names(char *p, uint32_t bounds);
+
+/* Rows of CSV of blocks that come again.  create returns NULL if rows need not be the same again.
+ * predict_recall_row appends the row of a block that is remembered, and counts the block; otherwise
+ * predict_recall_keep is told once the row is there.
+ */
+struct predict_recall *predict_recall_create(const struct predictor *p);
+void predict_recall_destroy(struct predict_recall *r);
+bool predict_recall_row(struct predict_worker *w, const struct source_block *block,
+			struct text *out);
+void predict_recall_keep(struct predict_worker *w, const struct source_block *block,
+			 const struct text *out);
 
 /* Parts of the formats. */
 /* Adds the CPU with what is to be said about it: "Zen 2 (ZEN2, not verified)". */

@@ -53,7 +53,15 @@ size_t tact_capacity_for(size_t capacity, size_t needed, size_t element_size);
 /* Grows *array (*capacity elements of element_size) to hold at least `needed` elements.  Returns 0,
  * or -TACT_E_NOMEM with the array unchanged.
  */
-int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
+static inline int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size);
+
+/* The rest of it: needed is more than the capacity. */
+int tact_grow_more(void *array, size_t *capacity, size_t needed, size_t element_size);
+
+static inline int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
+{
+	return needed <= *capacity ? 0 : tact_grow_more(array, capacity, needed, element_size);
+}
 
 /* Fetches a cache line that will be read soon.  GCC takes a function that does nothing else for one
  * without effect, and drops its calls: hence the statement that it does not look into.

@@ -19,13 +19,11 @@ size_t tact_capacity_for(size_t capacity, size_t needed, size_t element_size)
 	return wanted > SIZE_MAX / element_size ? 0 : wanted;
 }
 
-int tact_grow(void *array, size_t *capacity, size_t needed, size_t element_size)
+int tact_grow_more(void *array, size_t *capacity, size_t needed, size_t element_size)
 {
 	void *old, *grown;
 	size_t wanted;
 
-	if (needed <= *capacity)
-		return 0;
 	wanted = tact_capacity_for(*capacity, needed, element_size);
 	if (!wanted)
 		return -TACT_E_NOMEM;

@@ -9,14 +9,6 @@
 
 #include "block/addresses.h"
 
-/* The iterations that are followed.  All but the last bring the values into their steady state,
- * and the last must agree with the one before it.  Stores are counted from the third iteration on;
- * where pointers move through lines, more iterations show how often.
- */
-enum { LAST_PASS = 4, FIRST_COUNTED_PASS = 3, LAST_MOVING_PASS = 18 };
-
-enum { LINE_BYTES = 64 };
-
 #define NO_SYMBOL UINT32_MAX
 #define NO_STACK  (UINT32_MAX - 1)
 enum { ENTRY_SYMBOL = 0, STACK_SYMBOL, FRAME_SYMBOL, CONSTANT_SYMBOL, FIRST_FRESH = 64 };
@@ -28,24 +20,22 @@ static void init_values(struct address_walk *w, enum tact_init init)
 {
 	const struct isa_registers *registers = &w->block->arch->isa->registers;
 
-	for (unsigned r = 0; r < registers->n; r++)
-		w->value[r] = (struct symbol){init == TACT_INIT_DIFF ? r + 8 : ENTRY_SYMBOL, 0};
+	memset(w->value, 0, registers->n * sizeof(*w->value)); /* ENTRY_SYMBOL */
+	for (unsigned r = 0; r < registers->n && init == TACT_INIT_DIFF; r++)
+		w->value[r].base = r + 8;
 	if (init == TACT_INIT_STACK) {
 		w->value[registers->stack_pointer].base = STACK_SYMBOL;
 		w->value[registers->frame_pointer].base = FRAME_SYMBOL;
 	}
 	w->next_symbol = FIRST_FRESH + registers->n;
-	w->run = 0;
-	w->commit_cycles = 0;
-	memset(w->bank_use, 0, sizeof(w->bank_use));
+	if (w->counts_banks)
+		memset(w->bank_use, 0, sizeof(w->bank_use));
 	w->bank_passes = 0;
-	w->has_stack_shift = 0;
 	/* With one value for all registers, that of the stack pointer is known. */
 	w->stack_symbol[0] =
 		init == TACT_INIT_SAME ? NO_STACK : w->value[registers->stack_pointer].base;
 	w->stack_symbol[1] =
 		init == TACT_INIT_SAME ? NO_STACK : w->value[registers->frame_pointer].base;
-	memset(w->stack_shift, 0, sizeof(w->stack_shift));
 }
 
 static struct address address_of(const struct address_walk *w, const struct block_insn *bi,
@@ -196,69 +186,10 @@ static struct symbol result_of(struct address_walk *w, const struct block_insn *
 	return computed(w, bi);
 }
 
-/* Returns an address by its distance from a line.  Values at entry count as aligned to lines; but
- * where the stack is, only the code says, unless --init does: its first wide store is aligned, as
- * compilers align what they spill.
- */
-static uint64_t line_offset(struct address_walk *w, const struct address *a, unsigned bytes)
-{
-	const unsigned k = a->base == w->stack_symbol[1];
-
-	if (a->base != w->stack_symbol[k])
-		return a->offset;
-	if (bytes >= 16 && bytes <= LINE_BYTES && !(w->has_stack_shift >> k & 1)) {
-		w->stack_shift[k] = (uint8_t)(-a->offset & (bytes - 1));
-		w->has_stack_shift |= (uint8_t)(1u << k);
-	}
-	return a->offset + w->stack_shift[k];
-}
-
-/* Counts the cycles in which stores leave the store buffer in order.  Two leave in one cycle only
- * if both go to the same cache line: a store joins the one before it if that one is alone in its
- * cycle.  Where memory is renamed, a store that a load
- * takes its value from stays alone (experiments on Zen 4).
- */
-static void commit_store(struct address_walk *w, const struct address *a, unsigned bytes,
-			 bool is_met)
-{
-	struct address line = *a;
-	uint64_t offset;
-	bool crosses;
-
-	if (!w->block->arch->params.stores_one_line)
-		return;
-	offset = line_offset(w, a, bytes);
-	crosses = bytes && bytes <= LINE_BYTES && (offset & (LINE_BYTES - 1)) + bytes > LINE_BYTES;
-	line.offset = offset / (unsigned)w->block->arch->params.store_line_bytes;
-	if (w->run && w->run < (unsigned)w->block->arch->params.stores_together && !crosses &&
-	    !is_met && address_equal(&line, &w->last_line)) {
-		w->run++;
-		return;
-	}
-	if (w->pass >= FIRST_COUNTED_PASS)
-		w->commit_cycles += 1 + crosses;
-	w->run = !crosses && !is_met;
-	w->last_line = line;
-}
-
 /* Whether the value of a symbol counts as aligned to lines: those at entry do. */
 static bool is_aligned(uint32_t symbol)
 {
 	return symbol < FIRST_FRESH || symbol == NO_SYMBOL;
-}
-
-/* Returns how often an instruction loads: a gather loads each element, whose addresses are taken to be
- * alike.
- */
-static unsigned load_uops(const struct tact_block *block, const struct block_lowered *l)
-{
-	enum { FEW = 4 }; /* uops of an instruction that may load more than once */
-	unsigned n = 0;
-
-	for (const struct arch_port_use *use = l->ports; use->count && l->uops >= FEW; use++)
-		if (!(use->mask & ~block->arch->params.load_ports))
-			n += use->count;
-	return n ? n : 1;
 }
 
 /* Counts the banks that a load needs (see load_bank_bytes). */
@@ -267,7 +198,6 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 {
 	const struct address a = address_of(w, bi, operand);
 	const unsigned bytes = operand->bits / 8u, offset = (unsigned)(a.offset % LINE_BYTES);
-	const unsigned loads = load_uops(w->block, bi->lowered);
 
 	if (!bytes || bytes > LINE_BYTES || !is_aligned(a.base) || !is_aligned(a.index)) {
 		bi->bank_bytes = 0;
@@ -281,9 +211,7 @@ static void count_banks(struct address_walk *w, struct block_insn *bi,
 		bi->bank_step = (uint8_t)((offset - bi->bank_offset) % LINE_BYTES);
 	}
 	if (w->pass >= FIRST_COUNTED_PASS)
-		for (uint64_t left = block_banks(&w->block->arch->params, offset, bytes); left;
-		     left &= left - 1)
-			w->bank_use[__builtin_ctzll(left)] += loads * (1u + bi->is_split);
+		commits_use_banks(w, bi, offset, bytes);
 }
 
 static inline bool changes_values(const struct address_walk *w, const struct block_lowered *l)
@@ -307,15 +235,19 @@ static void step(struct address_walk *w, uint32_t i)
 	for (unsigned o = 0; o < l->n_out; o++) {
 		if (l->out[o].kind == VALUE_MEMORY) {
 			const struct tact_operand *operand = &bi->insn->operand[l->out[o].operand];
-			struct block_store store = {.address = address_of(w, bi, operand),
-						    .insn = i,
-						    .bytes = (uint8_t)bytes_of(w, operand),
-						    .output = (uint8_t)o,
-						    .pass = w->pass};
+			const unsigned bytes = operand->bits / 8u;
+			struct block_store store = {
+				.address = address_of(w, bi, operand),
+				.insn = i,
+				.bytes = (uint8_t)bytes_of(w, operand),
+				.line_bytes = bytes <= LINE_BYTES ? (uint8_t)bytes : 0,
+				.output = (uint8_t)o,
+				.pass = w->pass};
 
-			commit_store(w, &store.address, operand->bits / 8u, bi->is_met);
-			if (w->pass > LAST_PASS)
+			if (w->pass > LAST_PASS) {
+				commits_take(w, &store);
 				continue;
+			}
 			store.value = stored_value(w, bi);
 			stores_put(&w->block->stores, &store);
 		} else if (l->out[o].kind == VALUE_REG && !has_result) {
@@ -330,12 +262,6 @@ static void step(struct address_walk *w, uint32_t i)
 	/* The paper leaves the stack engine's changes aside. */
 	if (!w->block->opt.paper)
 		w->value[l->pointer_reg].offset += (uint64_t)l->pointer_change;
-}
-
-/* Returns whether step has anything to do. */
-static inline bool is_followed(const struct address_walk *w, const struct block_lowered *l)
-{
-	return changes_values(w, l) || (w->counts_banks && l->n_loads);
 }
 
 /* Before an iteration: registers that other code has changed have new values. */
@@ -354,7 +280,9 @@ int addresses_reserve(struct tact_block *block)
 	const struct block_counts *c = &block->counts;
 
 	if (tact_grow(&block->better, &block->better_capacity, c->inputs, sizeof(*block->better)) <
-	    0)
+		    0 ||
+	    tact_grow(&block->walked, &block->walked_capacity, block->n_insns,
+		      sizeof(*block->walked)) < 0)
 		return -TACT_E_NOMEM;
 	return stores_reserve(&block->stores, LAST_PASS * c->stores, LAST_PASS * c->granules);
 }
@@ -429,6 +357,7 @@ bool addresses_init(struct address_walk *w, struct tact_block *block)
 	w->in_addresses = in_addresses;
 	w->is_static = !((written | block->opt.moving) & in_addresses);
 	w->differs = false;
+	w->confirms = !w->is_static || block->arch->params.stores_one_line;
 	w->needed = in_addresses;
 	w->needs_all = needs_all;
 	if (!w->is_static && !needs_all)
@@ -558,65 +487,59 @@ static void meet_stores(struct address_walk *w, uint32_t i, bool again)
 	}
 }
 
-/* Counts the cycles that the stores of an iteration need. */
-static void count_stores(struct address_walk *w)
+/* Lists the instructions that a walk must look at. */
+static void list_walked(struct address_walk *w)
 {
-	struct tact_block *block = w->block;
-	bool moving = false;
+	const struct tact_block *block = w->block;
+	const bool has_stores = block->counts.stores != 0;
 
-	if (!block->arch->params.stores_one_line)
-		return;
-	for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
-		moving |= w->value[r].offset != w->offset_before[r] && w->in_addresses >> r & 1;
-	if (moving)
-		for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
-			w->bank_passes++;
-			move_registers(w);
-			for (uint32_t i = 0; i < block->n_insns; i++)
-				if (is_followed(w, block->insns[i].lowered))
-					step(w, i);
-		}
-	else
-		w->pass = LAST_PASS + 1;
-	block->store_commits = w->commit_cycles;
-	block->store_passes = w->pass - FIRST_COUNTED_PASS;
-	block->store_cycles = (double)block->store_commits / block->store_passes;
-	if (!w->counts_banks)
-		return;
-	block->bank_loads = 0;
-	block->bank_cycles = 2 * w->bank_passes;
-	for (unsigned b = 0; b < LINE_BYTES; b++)
-		if (w->bank_use[b] > block->bank_loads)
-			block->bank_loads = w->bank_use[b];
+	w->n_walked = 0;
+	w->is_loading = false;
+	for (uint32_t i = 0; i < block->n_insns; i++) {
+		const struct block_lowered *l = block->insns[i].lowered;
+		const bool changes = changes_values(w, l);
+
+		if (changes || (l->n_loads && (has_stores || w->counts_banks)))
+			block->walked[w->n_walked++] = i;
+		w->is_loading |= changes && l->n_loads && l->value_effect == TACT_VALUE_LOAD;
+	}
+}
+
+void addresses_walk_on(struct address_walk *w)
+{
+	w->bank_passes++;
+	move_registers(w);
+	for (uint32_t k = 0; k < w->n_walked; k++)
+		step(w, w->block->walked[k]);
 }
 
 void addresses_connect(struct address_walk *w, bool is_exact)
 {
 	struct tact_block *block = w->block;
-	bool confirms = !w->is_static || block->arch->params.stores_one_line;
+	const size_t general = block->arch->isa->registers.n_general;
 
 	w->is_exact = is_exact;
 	stores_clear(&block->stores);
 	init_values(w, block->opt.init);
+	list_walked(w);
 	/* Addresses that never change are in their steady state after one iteration, at once
 	 * without stores.
 	 */
 	for (w->pass = !w->is_static	       ? 1
 		       : !block->counts.stores ? LAST_PASS
 					       : LAST_PASS - 2;
-	     w->pass < LAST_PASS + confirms; w->pass++) {
+	     w->pass < LAST_PASS + w->confirms; w->pass++) {
 		w->bank_passes += w->pass >= FIRST_COUNTED_PASS;
-		if (w->pass == LAST_PASS)
-			for (unsigned r = 0; r < block->arch->isa->registers.n_general; r++)
-				w->offset_before[r] = w->value[r].offset;
+		if (w->pass >= FIRST_COUNTED_PASS)
+			memcpy(w->before[w->pass - FIRST_COUNTED_PASS], w->value,
+			       general * sizeof(*w->value));
 		move_registers(w);
-		for (uint32_t i = 0; i < block->n_insns; i++) {
+		for (uint32_t k = 0; k < w->n_walked; k++) {
+			const uint32_t i = block->walked[k];
+
 			if (w->pass >= LAST_PASS - 1 && block->counts.stores)
 				meet_stores(w, i, w->pass == LAST_PASS);
-			if (is_followed(w, block->insns[i].lowered))
-				step(w, i);
+			step(w, i);
 		}
 	}
-	if (confirms)
-		count_stores(w);
 }

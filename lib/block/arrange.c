@@ -107,7 +107,8 @@ static void mark_pairs(struct tact_block *block)
 
 void block_arrange(struct tact_block *block)
 {
-	block->is_connected = block->spread_valid = false;
+	block_disconnect(block);
+	block->spread_valid = false;
 	block->mode = block->opt.mode != TACT_MODE_AUTO ? block->opt.mode
 		      : ends_in_loop(block)		? TACT_MODE_LOOP
 							: TACT_MODE_UNROLL;

@@ -61,6 +61,7 @@ void tact_block_destroy(struct tact_block *block)
 	FREE_ALL(block->lowered, block->code, block->insns, block->nodes, block->better);
 	FREE_ALL(block->settings, block->given_settings);
 	stores_fini(&block->stores);
+	free(block->walked);
 	FREE_ALL(block->scratch, block->spread, block);
 }
 
@@ -110,6 +111,15 @@ static void forget_lowered(struct tact_block *block)
 	tact_arena_reset(&block->arena);
 }
 
+/* It is needed soon and seldom in the CPU's caches: real code has many different instructions. */
+static inline void fetch_lowered(const struct block_lowered *l)
+{
+	enum { LINE = 64 };
+
+	for (size_t at = 0; at < sizeof(*l); at += LINE)
+		tact_fetch((const char *)l + at);
+}
+
 static int decode(struct tact_block *block, struct tact_diag *diag)
 {
 	/* The layouts of the instructions from `offset` on: for most blocks, one call fills them.
@@ -138,6 +148,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			n = block->cache.isa->lay_out(layouts, LAYOUTS, block->code + offset,
 						      block->code_size - offset);
 			at = 0;
+			if (!has_settings)
+				isa_cache_expect(&block->cache, layouts, n, block->code + offset);
 		}
 		entry = has_settings ? isa_cache_decode_set(
 					       &block->cache, &layouts[at], block->code + offset,
@@ -152,10 +164,8 @@ static int decode(struct tact_block *block, struct tact_diag *diag)
 			return tact_fail_at(diag, TACT_E_DECODE, 0, offset,
 					    "no instruction, or one that is cut short, at byte %zu",
 					    offset);
-		/* It is needed soon and seldom cached: real code has many different instructions.
-		 */
 		if ((size_t)entry < block->n_lowered)
-			__builtin_prefetch(&block->lowered[entry]);
+			fetch_lowered(&block->lowered[entry]);
 		bi->entry = (uint32_t)entry;
 		bi->offset = (uint32_t)offset;
 		offset += bi->constants.length;
@@ -207,7 +217,8 @@ static int lower(struct tact_block *block)
 	block->lowered_arch = block->arch;
 	block->lowered_revision = arch_revision(block->arch);
 	memset(&block->counts, 0, sizeof(block->counts));
-	block->is_connected = block->spread_valid = false;
+	block_disconnect(block);
+	block->spread_valid = false;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		struct block_insn *bi = &block->insns[i];
 
@@ -216,6 +227,10 @@ static int lower(struct tact_block *block)
 		if (!bi->lowered || (bi->latency && block_give_latency(block, bi) < 0))
 			return -TACT_E_NOMEM;
 		block_count(&block->counts, bi->lowered, 1);
+		/* What the graph will need, and where there are addresses, their operands. */
+		tact_fetch(bi->lowered->in);
+		if (bi->lowered->n_loads | bi->lowered->n_stores)
+			tact_fetch(bi->insn->operand);
 	}
 	return 0;
 }
@@ -279,7 +294,7 @@ void block_clear(struct tact_block *block)
 {
 	block->n_insns = block->n_nodes = block->code_size = 0;
 	block->has_memories = block->has_latencies = block->has_settings = false;
-	block->is_connected = false;
+	block_disconnect(block);
 }
 
 static int load(struct tact_block *block, const uint8_t *code, size_t size,
@@ -357,7 +372,7 @@ int tact_block_set_memory(struct tact_block *block, size_t i, enum tact_memory m
 		return -TACT_E_INVAL;
 	block->insns[i].memory = (uint8_t)(1 + memory);
 	block->has_memories = true;
-	block->is_connected = false;
+	block_disconnect(block);
 	return 0;
 }
 

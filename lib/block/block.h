@@ -41,6 +41,12 @@ struct block_advance {
 	int16_t cycles;
 };
 
+/* A set of keys of registers and flags (struct lowered_value). */
+struct block_keys {
+	uint64_t half[2];
+};
+_Static_assert(ISA_MAX_KEYS <= 128, "a bit for each key");
+
 struct block_issue;
 struct block_advances {
 	const struct block_issue *issue;    /* NULL: the CPU executes out of order */
@@ -109,6 +115,8 @@ struct block_lowered {
 	const struct block_advances *advances; /* NULL: tables have no such thing */
 	bool is_split; /* counts as two uops for the decoders, see split_decoders */
 	const struct arch_port_use *ports;
+	/* Keys that it reads and writes; and those it writes that wait for something it reads. */
+	struct block_keys reads, writes, passes;
 	/* In the block's arena: n_in and n_out values; n_in rows of n_out latencies. */
 	const struct lowered_value *in, *out;
 	const uint16_t *latency;
@@ -168,7 +176,8 @@ struct block_counts {
 	size_t known, inputs, loads, stores, granules;
 	size_t widest, branches, stack_changes; /* instructions with these */
 	size_t complex_ones, fusible, lcps, high_bytes;
-	size_t turning; /* instructions that use a stack of registers */
+	size_t turning;		       /* instructions that use a stack of registers */
+	size_t exclusive, serializing; /* that do not overlap; that wait for all before them */
 };
 
 struct tact_block {
@@ -204,6 +213,8 @@ struct tact_block {
 	bool has_better; /* the two differ */
 
 	struct block_stores stores; /* by symbolic address, see addresses.c */
+	uint32_t *walked;	    /* owned; instructions that matter there */
+	size_t walked_capacity;
 
 	/* Memory for the models' own work, so that they need not allocate; block_scratch grows it.
 	 */
@@ -220,6 +231,11 @@ struct tact_block {
 	bool has_latencies; /* an instruction has a latency of its own */
 	bool has_settings;  /* a setting was given */
 	bool has_marks;	    /* fused_prev, fused_next or jcc of an instruction may be set */
+
+	/* By block_survey: nothing waits for itself and no load meets a store.  Then it has filled
+	 * what follows, but neither nodes nor, in insns, what comes from them.
+	 */
+	bool is_free;
 
 	/* Filled by block_connect, as are nodes, and in insns what it says there. */
 	bool is_connected;
@@ -247,6 +263,8 @@ static inline void block_count(struct block_counts *c, const struct block_lowere
 	c->fusible += l->fuse ? sign : 0;
 	c->lcps += l->attributes & TACT_INSN_LCP ? sign : 0;
 	c->turning += l->has_turning ? sign : 0;
+	c->exclusive += l->divider | l->cycles ? sign : 0;
+	c->serializing += l->attributes & TACT_INSN_SERIALIZING ? sign : 0;
 	c->high_bytes += l->writes_high_byte ? sign : 0;
 }
 
@@ -385,6 +403,28 @@ static inline void block_connect(const struct tact_block *block)
 	if (!block->is_connected)
 		block_depend((struct tact_block *)(uintptr_t)block);
 }
+
+/* Finds out whether the block is free, which most blocks are, and makes the graph of others. */
+void block_survey_anew(struct tact_block *block);
+
+/* What bounds call that are known without the graph if the block is free. */
+static inline void block_survey(struct tact_block *block)
+{
+	if (!block->is_connected && !block->is_free)
+		block_survey_anew(block);
+}
+
+/* Forgets the graph and what is known without it. */
+static inline void block_disconnect(struct tact_block *block)
+{
+	block->is_connected = block->is_free = false;
+}
+
+/* Clears what block_connect fills in for the whole block. */
+void block_begin_graph(struct tact_block *block);
+
+/* Marks instructions before which the stack engine writes its offset back. */
+void block_mark_stack_syncs(struct tact_block *block);
 
 /* Returns the cycles that a load takes longer because it crosses a cache line. */
 static inline unsigned block_split_latency(const struct tact_block *block,

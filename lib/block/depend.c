@@ -319,7 +319,7 @@ static bool synchronises_stack(const struct block_insn *bi, bool *implicitly_cha
 	return synchronises;
 }
 
-static void mark_stack_syncs(struct tact_block *block)
+void block_mark_stack_syncs(struct tact_block *block)
 {
 	bool changed = false;
 
@@ -348,11 +348,9 @@ static void note_stores(struct tact_block *block)
 	}
 }
 
-/* Marks stores whose register a plain load takes; returns whether there are any. */
-static bool note_met_stores(struct tact_block *block)
+/* Marks stores whose register a plain load takes. */
+static void note_met_stores(struct tact_block *block)
 {
-	bool any = false;
-
 	for (size_t v = 0; v < block->n_nodes && block->arch->params.stores_met_alone; v++) {
 		const struct block_node *node = &block->nodes[v];
 		const struct block_lowered *l = block->insns[node->insn].lowered;
@@ -361,9 +359,7 @@ static bool note_met_stores(struct tact_block *block)
 		    node->producer == BLOCK_NO_PRODUCER || !node->is_renamed || l->n_stores)
 			continue;
 		block->insns[node->producer].is_met = true;
-		any = true;
 	}
-	return any;
 }
 
 /* Connects with everything that is known and, if the paper would see it differently, again as the
@@ -372,30 +368,20 @@ static bool note_met_stores(struct tact_block *block)
 static void connect_memory(struct tact_block *block)
 {
 	struct address_walk w;
-	unsigned commits, passes;
-	double cycles;
 
 	if (!addresses_init(&w, block))
 		return;
 	addresses_connect(&w, block->opt.paper);
-	/* How stores leave depends on which of them loads meet, so this is done again. */
-	if (note_met_stores(block))
-		addresses_connect(&w, block->opt.paper);
+	note_met_stores(block);
+	commits_count(&w); /* it depends on which stores are met */
 	note_stores(block);
 	if (block->opt.paper || !w.differs)
 		return;
 	memcpy(block->better, block->nodes, block->n_nodes * sizeof(*block->nodes));
 	block->has_better = true;
 	w.counts_banks = false;
-	/* Where stores go is known best without the paper's limits. */
-	commits = block->store_commits;
-	passes = block->store_passes;
-	cycles = block->store_cycles;
 	addresses_connect(&w, true);
 	note_stores(block);
-	block->store_commits = commits;
-	block->store_passes = passes;
-	block->store_cycles = cycles;
 }
 
 /* ---- further levels of memory ---- */
@@ -440,18 +426,23 @@ static void set_memories(struct tact_block *block)
 	}
 }
 
-void block_depend(struct tact_block *block)
+void block_begin_graph(struct tact_block *block)
 {
-	struct writer writers[ISA_MAX_KEYS];
-	struct turning stack, *turning = block->counts.turning ? &stack : NULL;
-
 	block->n_nodes = 0;
 	block->store_cycles = 0;
 	block->store_commits = 0;
 	block->store_passes = 1;
 	block->bank_loads = 0;
 	block->bank_cycles = 1;
-	block->has_forwarding = block->has_blocked = block->has_better = false;
+	block->is_free = block->has_forwarding = block->has_blocked = block->has_better = false;
+}
+
+void block_depend(struct tact_block *block)
+{
+	struct writer writers[ISA_MAX_KEYS];
+	struct turning stack, *turning = block->counts.turning ? &stack : NULL;
+
+	block_begin_graph(block);
 	/* BLOCK_NO_PRODUCER */
 	memset(writers, 0xff, isa_n_keys(block->arch->isa) * sizeof(*writers));
 	turning_init(turning, block->arch->isa);
@@ -476,7 +467,7 @@ void block_depend(struct tact_block *block)
 	connect_memory(block); /* and copies the nodes if it knows addresses better */
 	if (block->has_forwarding && block->arch->params.store_forward_early && !block->opt.paper)
 		block_mark_forwarding(block);
-	mark_stack_syncs(block);
+	block_mark_stack_syncs(block);
 	for (size_t i = 0; i < block->n_insns && block->arch->params.fast_pointer_chasing; i++)
 		block->insns[i].fast_load =
 			!block->insns[i].latency && is_fast_load(block, &block->insns[i]);

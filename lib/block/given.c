@@ -52,6 +52,7 @@ int tact_block_set_latency(struct tact_block *block, size_t i, unsigned cycles)
 		return -TACT_E_NOMEM;
 	}
 	block->has_latencies = true;
-	block->is_connected = block->spread_valid = false;
+	block_disconnect(block);
+	block->spread_valid = false;
 	return 0;
 }

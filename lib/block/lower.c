@@ -163,8 +163,33 @@ static int lower_folded(struct draft *d, struct tact_arena *arena)
 		return -TACT_E_NOMEM;
 	*folded = *d->l;
 	folded->eliminated = true;
+	folded->passes = folded->writes;
 	d->l->folded = folded;
 	return 0;
+}
+
+static void add_key(struct block_keys *keys, const struct lowered_value *v)
+{
+	if (v->kind != VALUE_MEMORY)
+		keys->half[v->key / 64] |= 1ull << v->key % 64;
+}
+
+/* Outputs of no latency, as the stack engine's, wait for nothing; but eliminated moves pass on what
+ * they take.
+ */
+static void list_keys(struct block_lowered *l)
+{
+	for (unsigned k = 0; k < l->n_in; k++)
+		add_key(&l->reads, &l->in[k]);
+	for (unsigned o = 0; o < l->n_out; o++) {
+		bool passes = l->eliminated;
+
+		for (unsigned k = 0; k < l->n_in; k++)
+			passes |= l->latency[k * l->n_out + o] || l->forwarded[k * l->n_out + o];
+		add_key(&l->writes, &l->out[o]);
+		if (passes)
+			add_key(&l->passes, &l->out[o]);
+	}
 }
 
 /* Copies the lists to the arena. */
@@ -198,6 +223,7 @@ static int finish(struct draft *d, struct tact_arena *arena)
 	l->out = out;
 	l->latency = latency;
 	l->forwarded = forwarded;
+	list_keys(l);
 	return 0;
 }
 

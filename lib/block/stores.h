@@ -35,7 +35,8 @@ struct block_store {
 	struct address address;
 	struct symbol value; /* of all its bytes */
 	uint32_t insn;
-	uint8_t bytes; /* 1 to STORE_MAX_BYTES */
+	uint8_t bytes;	    /* 1 to STORE_MAX_BYTES */
+	uint8_t line_bytes; /* of a cache line; 0: not known, or more than a line */
 	uint8_t output;
 	uint8_t pass; /* iteration that stored it, from 1 */
 };

@@ -137,6 +137,8 @@ static unsigned exclusive_cycles(const struct tact_block *block, bool divides)
 {
 	unsigned cycles = 0;
 
+	if (!block->counts.exclusive && !block->arch->params.upper_switch)
+		return 0;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const struct block_insn *bi = &block->insns[i];
 
@@ -161,6 +163,8 @@ static unsigned serial_cycles(struct tact_block *block)
 	struct tact_chain chain = TACT_CHAIN_INIT;
 	unsigned n = 0;
 
+	if (!block->counts.serializing)
+		return 0;
 	for (size_t i = 0; i < block->n_insns; i++) {
 		const size_t next = i + 1 < block->n_insns ? i + 1 : 0;
 

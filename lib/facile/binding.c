@@ -613,6 +613,7 @@ static unsigned lost_in(const struct tact_block *block, const struct tact_predic
 	}
 	if (!can_lose(block, p, cycles))
 		return 0;
+	block_connect(block);
 	memset(&w, 0, offsetof(struct work, steps));
 	w.block = block;
 	w.params = &block->arch->params;

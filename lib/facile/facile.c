@@ -65,7 +65,8 @@ const char *tact_bound_column(enum tact_bound bound)
 }
 
 /* The order in which bounds are computed: the cheapest first, since the first one above stop_above
- * ends the prediction.  Those from FIRST_CONNECTED on need the dependence graph.
+ * ends the prediction.  Those from FIRST_CONNECTED on need the dependence graph, or to know
+ * that it has no cycle (block_survey).
  */
 enum { FIRST_CONNECTED = 8 };
 static const uint8_t order[TACT_N_BOUNDS] = {
@@ -141,7 +142,7 @@ static int predict(struct tact_block *block, const struct tact_predict_options *
 		if (!(mask >> b & 1) || !(reasons >> bounds[b].applies & 1))
 			continue;
 		if (i >= FIRST_CONNECTED)
-			block_connect(block);
+			block_survey(block);
 		if ((b == TACT_BOUND_BINDING && !block->arch->params.binding_losses) ||
 		    (b == TACT_BOUND_LOADS && !block->arch->params.load_window))
 			continue;

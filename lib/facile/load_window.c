@@ -129,7 +129,10 @@ static int64_t find_spent(struct tact_block *block)
 			   .alone = BEFORE + p->load_latency + p->load_window_hold};
 	int64_t pace, found, *issue;
 
-	if (!p->load_window || block->counts.loads < 2 || !has_chain(block))
+	if (!p->load_window || block->counts.loads < 2)
+		return 0;
+	block_connect(block);
+	if (!has_chain(block))
 		return 0;
 	w.nodes = block_nodes(block);
 	w.ready = block_scratch(block, (block->n_nodes + block->n_insns) * sizeof(*w.ready));

@@ -167,13 +167,13 @@ static double worst_set(const struct usage *u, bool exact, unsigned *mask)
 }
 
 /* Where banks of the cache limit loads, they count as ports that each serve two loads. */
-static double larger_of_banks(const struct tact_block *block, double cycles)
+static double larger_of_banks(struct tact_block *block, double cycles)
 {
 	double banks;
 
 	if (!block->arch->params.load_bank_bytes || !block->counts.loads)
 		return cycles;
-	block_connect(block);
+	block_survey(block);
 	banks = (double)block->bank_loads / block->bank_cycles;
 	return banks > cycles ? banks : cycles;
 }

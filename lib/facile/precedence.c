@@ -44,6 +44,8 @@ double facile_precedence(struct tact_block *block, const struct tact_predict_opt
 	double ratio;
 
 	(void)opt;
+	if (block->is_free)
+		return 0;
 	if (facile_search(&s, block, block->nodes, false, memory_of(block)) < 0)
 		return -1;
 	ratio = s.ratio;

@@ -9,7 +9,7 @@
 
 #include "facile/facile.h"
 
-enum { MAX_DELAY = 8 /* of iq_leave_delay */ };
+enum { MAX_DELAY = 8 /* of iq_leave_delay */, UNKNOWN = UINT8_MAX };
 
 /* Of an instruction, for the decoders. */
 enum { FUSIBLE = 1, COMPLEX = 2, ENDS = 4, JOINED = 8, SPLIT = 16 };
@@ -21,11 +21,16 @@ struct queue {
 	bool fusible_on_last, is_plain; /* nothing but FUSIBLE */
 	const uint8_t *flags;		/* of these, and as many of the next as may be looked at */
 	const uint8_t *beside;		/* simple decoders beside a complex one */
-	unsigned next;			/* instruction to be decoded */
-	unsigned ready;			/* instructions that can be decoded */
-	unsigned held;			/* that are in the queue: ready, or on their way out */
-	unsigned before;		/* held at the end of the cycle before the last */
-	unsigned leaving[MAX_DELAY];	/* decoded, by the cycle modulo `delay`: phase */
+	/* How many are decoded together, by the first of them and by `ready` up to `reach`; UNKNOWN:
+	 * not counted yet.  The same few cases come again and again.
+	 */
+	uint8_t *decoded;
+	unsigned reach;		     /* more instructions that are ready make no difference */
+	unsigned next;		     /* instruction to be decoded */
+	unsigned ready;		     /* instructions that can be decoded */
+	unsigned held;		     /* that are in the queue: ready, or on their way out */
+	unsigned before;	     /* held at the end of the cycle before the last */
+	unsigned leaving[MAX_DELAY]; /* decoded, by the cycle modulo `delay`: phase */
 	unsigned phase;
 };
 
@@ -76,6 +81,16 @@ static unsigned count_decoded(const struct queue *q)
 	return n;
 }
 
+static inline unsigned look_up_decoded(const struct queue *q)
+{
+	const unsigned ready = q->ready < q->reach ? q->ready : q->reach;
+	uint8_t *n = &q->decoded[q->next * (q->reach + 1) + ready];
+
+	if (*n == UNKNOWN)
+		*n = (uint8_t)count_decoded(q);
+	return *n;
+}
+
 /* A cycle: a group enters if the queue had room at the end of the cycle before the last; returns
  * whether it did.
  */
@@ -87,7 +102,7 @@ static inline bool step(struct queue *q, unsigned group, bool is_plain)
 	q->before = q->held;
 	q->ready += enters ? group : 0;
 	q->held += (enters ? group : 0) - *leaving;
-	n = is_plain ? count_plain(q) : count_decoded(q);
+	n = is_plain ? count_plain(q) : look_up_decoded(q);
 	q->ready -= n;
 	*leaving = n;
 	q->next = wrap(q, q->next + n);
@@ -279,16 +294,22 @@ int facile_queue_run(struct tact_block *block, struct facile_queue *out)
 	struct groups g = {.width = (unsigned)p->predecode_width};
 	const size_t most =
 		(size_t)iterations * n + 4 + iterations * length / (unsigned)p->predecode_block;
-	uint8_t *memory = block_scratch(block, 2 * (size_t)places + most);
+	const size_t cases = (size_t)copies * n * (reach + 1);
+	uint8_t *memory = block_scratch(block, 2 * (size_t)places + most + cases);
 
 	if (!memory)
 		return -TACT_E_NOMEM;
 	g.size = memory + 2 * (size_t)places;
 	find_groups(block, iterations, &g);
 	set_flags(block, &q, memory, memory + places, places);
-	if (q.is_plain && g.largest < q.decoders)
+	if (q.is_plain && g.largest < q.decoders) {
 		*out = (struct facile_queue){g.n, iterations};
-	else
-		go_round(&q, &g, iterations, n, out);
+		return 0;
+	}
+	q.reach = reach;
+	q.decoded = g.size + most;
+	if (!q.is_plain)
+		memset(q.decoded, UNKNOWN, cases);
+	go_round(&q, &g, iterations, n, out);
 	return 0;
 }

@@ -32,14 +32,21 @@ void isa_cache_flush(struct isa_cache *cache)
 	cache->n_entries = cache->n_used = 0;
 }
 
-/* Finds the slot of a key, or the free one where it belongs. */
-static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
+/* Returns the first slot that a key may have. */
+static inline size_t first_slot(const struct isa_cache *cache, const uint64_t *key)
 {
 	/* Two odd constants mix the halves (the first from Knuth, as in hash_bytes; the second
 	 * from the finaliser of MurmurHash3).
 	 */
 	uint64_t h = (key[0] ^ (key[1] * 0xff51afd7ed558ccdu)) * 0x9e3779b97f4a7c15u;
-	size_t s = (size_t)(h >> 32) & (cache->n_slots - 1);
+
+	return (size_t)(h >> 32) & (cache->n_slots - 1);
+}
+
+/* Finds the slot of a key, or the free one where it belongs. */
+static struct isa_slot *find(const struct isa_cache *cache, const uint64_t *key)
+{
+	size_t s = first_slot(cache, key);
 
 	while (cache->slots[s].entry &&
 	       (cache->slots[s].key[0] != key[0] || cache->slots[s].key[1] != key[1]))
@@ -125,6 +132,32 @@ static void take_decoded(struct isa_instance *instance, const struct tact_insn *
 	*instance = (struct isa_instance){insn->displacement, insn->immediate, insn->length};
 }
 
+static inline __attribute__((always_inline)) void
+make_key(uint64_t *key, const struct isa_layout *layout, const uint8_t *code, uint16_t setting)
+{
+	load_key(key, code, layout->head);
+	((uint8_t *)key)[15] = layout->head;
+	if (setting) /* sets that have one have short heads */
+		memcpy((uint8_t *)key + MAX_HEAD - 2, &setting, sizeof(setting));
+	if (layout->imm_is_register)
+		((uint8_t *)key)[14] = code[layout->head + layout->disp_size];
+	if (layout->imm_size == 1 && !code[layout->head + layout->disp_size])
+		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
+}
+
+void isa_cache_expect(const struct isa_cache *cache, const struct isa_layout *layouts, size_t n,
+		      const uint8_t *code)
+{
+	for (size_t i = 0; i < n && layouts[i].length; code += layouts[i++].length) {
+		uint64_t key[2];
+
+		if (layouts[i].head > MAX_HEAD)
+			continue;
+		make_key(key, &layouts[i], code, 0);
+		tact_fetch(&cache->slots[first_slot(cache, key)]);
+	}
+}
+
 /* Most sets have no settings: for them, the compiler leaves these out. */
 static inline __attribute__((always_inline)) long
 decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *code, size_t size,
@@ -142,14 +175,7 @@ decode(struct isa_cache *cache, const struct isa_layout *layout, const uint8_t *
 			take_decoded(instance, &cache->entries[n]);
 		return n;
 	}
-	load_key(key, code, layout->head);
-	((uint8_t *)key)[15] = layout->head;
-	if (setting) /* sets that have one have short heads */
-		memcpy((uint8_t *)key + MAX_HEAD - 2, &setting, sizeof(setting));
-	if (layout->imm_is_register)
-		((uint8_t *)key)[14] = code[layout->head + layout->disp_size];
-	if (layout->imm_size == 1 && !code[layout->head + layout->disp_size])
-		((uint8_t *)key)[15] |= ZERO_IMMEDIATE;
+	make_key(key, layout, code, setting);
 	slot = find(cache, key);
 	if (!slot->entry) {
 		n = decode_entry(cache, code, size, setting);

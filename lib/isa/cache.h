@@ -47,4 +47,10 @@ long isa_cache_decode_set(struct isa_cache *cache, const struct isa_layout *layo
 			  const uint8_t *code, size_t size, uint16_t setting,
 			  struct isa_instance *instance);
 
+/* Tells that instructions with these layouts, one after the other at code, will be decoded: slots
+ * that are not in the CPU's caches come together then, and not one by one.
+ */
+void isa_cache_expect(const struct isa_cache *cache, const struct isa_layout *layouts, size_t n,
+		      const uint8_t *code);
+
 #endif /* TACT_ISA_CACHE_H */
