@@ -295,7 +295,7 @@ static void start_microcode(struct sim_state *s, uint64_t id, const struct sim_i
 	s->ms_next = first;
 	s->ms_left = insn->n_decoded - first;
 	s->ms_stall = stall;
-	s->ms_after = after;
+	s->ms_after = after + insn->sequencer_rest;
 }
 
 static void decode(struct sim_state *s)
@@ -459,8 +459,8 @@ static bool pass_insn(struct sim_state *s, const struct sim_insn *insn)
 	const bool from_microcode = insn->n_decoded > insn->n_direct;
 
 	if (from_microcode)
-		start_microcode(s, before, insn, insn->n_direct, (unsigned)s->params->dsb_ms_stall,
-				0);
+		start_microcode(s, before, insn, insn->n_direct,
+				(unsigned)s->params->dsb_ms_stall + insn->direct_rest, 0);
 	s->next_fetch++;
 	if (!insn->is_last)
 		return !from_microcode;
@@ -597,7 +597,7 @@ static void read_dsb(struct sim_state *s)
 			continue;
 		if (insn->n_decoded > s->fetch_uop) {
 			start_microcode(s, s->next_fetch, insn, s->fetch_uop,
-					(unsigned)s->params->dsb_ms_stall, 0);
+					(unsigned)s->params->dsb_ms_stall + insn->direct_rest, 0);
 			left = 0;
 		}
 		s->fetch_uop = 0;
