@@ -201,6 +201,10 @@ ifneq ($(MICROHTTPD),)
 $(BUILD)/cli/serve/%.o: ALL_CFLAGS += -DTACT_HAS_MICROHTTPD
 endif
 
+# What only computes, and reads no text: libFuzzer needs not learn what it compares with.
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/block/*.c lib/facile/*.c lib/sim/*.c lib/arch/*.c lib/mca/mca_[clomw]*.c lib/isa/x86/[dflu]*.c)): \
+	ALL_CFLAGS += $(COMPUTE_CFLAGS)
+
 $(BUILD)/%.o: %.c | $(TABLES) $(BUILD)/gen/isas.inc $(BUILD)/gen/measures.inc
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
@@ -432,6 +436,8 @@ $(INJECT): $(INJECT_SRC) tests/faults/inject.h
 FUZZ_CLI := $(filter-out $(BUILD)/cli/main.o,$(CLI_OBJ))
 $(BUILD)/tests/fuzz/fuzz_command: FUZZ_MORE := $(FUZZ_CLI)
 $(BUILD)/tests/fuzz/fuzz_command: $(FUZZ_CLI)
+# It has the plugin's sources in it, and is what QEMU is to them.
+$(BUILD)/tests/fuzz/fuzz_plugin $(BUILD)/tests/fuzz/all.d/fuzz_plugin.o: ALL_CFLAGS += -Iplugin/qemu
 $(BUILD)/tests/fuzz/%: tests/fuzz/%.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/tests/fuzz/driver.o $(FUZZ_MORE) $(BUILD)/libtact-all.a $(LIBS) $(LDFLAGS)
@@ -468,7 +474,8 @@ FUZZ_PROGRAMS := build-fuzz/tests/fuzz/all $(BUILD)/tests/fuzz/all
 .PHONY: fuzz fuzz-programs fuzz-pack soak
 fuzz-programs: $(BUILD)/tests/fuzz/all
 	@sh gen/setup.sh --install ci
-	@$(ALL_CORES) BUILD=build-fuzz CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_CFLAGS)' FUZZ_ENGINE=-fsanitize=fuzzer build-fuzz/tests/fuzz/all
+	@$(ALL_CORES) BUILD=build-fuzz CC=clang HARDEN= OPT=-O1 WERROR= CFLAGS='$(FUZZ_CFLAGS)' COMPUTE_CFLAGS=-fno-sanitize-coverage=trace-cmp FUZZ_ENGINE=-fsanitize=fuzzer \
+		build-fuzz/tests/fuzz/all
 	@test ! -e $(BUILD)/tact_llvm.so || cp -u $(BUILD)/tact_llvm.so build-fuzz/
 
 fuzz: deps-installed

@@ -134,7 +134,9 @@ MUTATIONS = {'fuzz_hex': 500000, 'fuzz_csv': 500000, 'fuzz_asm': 300000, 'fuzz_e
              'fuzz_llvm': 20000, 'fuzz_forms': 20000, 'fuzz_encoding': 200000, 'fuzz_result': 50000,
              'fuzz_listing': 50000, 'fuzz_jit': 100000,
              'fuzz_command': 30, 'fuzz_mca': 20000, 'fuzz_pipeline': 6000, 'fuzz_measure': 50000,
-             'fuzz_cycles': 600, 'fuzz_system': 2000, 'fuzz_symbols': 20000, 'fuzz_store': 1000}
+             'fuzz_cycles': 600, 'fuzz_plugin': 3000, 'fuzz_assembler': 100000,
+             'fuzz_checkpoint': 50000, 'fuzz_vpmu': 300, 'fuzz_system': 2000,
+             'fuzz_symbols': 20000, 'fuzz_store': 1000}
 
 
 def run_fuzz(total, args, name):

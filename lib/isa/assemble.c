@@ -186,11 +186,11 @@ static int report(const struct run *run, const char *messages, int wait_status)
 	const char *line, *next, *text, *set = run->assembler->set;
 
 	for (line = messages; *line; line = next) {
-		const size_t length = strcspn(line, "\n");
+		const char *end = line + strcspn(line, "\n");
 		unsigned long number = 0;
 
-		next = line + length + (line[length] == '\n');
-		text = memmem(line, length, "rror: ", 6); /* Error:, Fatal error: */
+		next = end + (*end == '\n');
+		text = memmem(line, (size_t)(end - line), "rror: ", 6); /* Error:, Fatal error: */
 		if (!text)
 			continue;
 		text += 6;
@@ -198,8 +198,13 @@ static int report(const struct run *run, const char *messages, int wait_status)
 			number = strtoul(line + strlen(input), NULL, 10);
 		else
 			text = line;
+		while (text < end && *text == ' ')
+			text++;
+		if (text == end)
+			return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0,
+					    "the assembler '%s' gave no reason", program_name(run));
 		return tact_fail_at(run->diag, TACT_E_FORMAT, number, 0, "%.*s%s%s%s",
-				    (int)(line + length - text), text, set ? " (assembled as " : "",
+				    (int)(end - text), text, set ? " (assembled as " : "",
 				    set ? set : "", set ? ")" : "");
 	}
 	if (WIFSIGNALED(wait_status))

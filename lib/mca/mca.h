@@ -40,12 +40,12 @@ struct tact_mca_params {
  * port.
  */
 void mca_form_derive(struct mca_form *out, const struct tact_arch *arch, unsigned form);
+/* Sets one value that a form has; it is in its bounds. */
+void mca_form_set(struct mca_form *f, unsigned kind, unsigned index, uint16_t value);
 bool mca_form_equal(const struct mca_form *a, const struct mca_form *b);
 void mca_globals_derive(const struct tact_arch *arch, unsigned *dispatch_width,
 			unsigned *reorder_buffer);
 extern const char *const mca_memory_names[TACT_MCA_ADDRESSES + 1];
-/* Allocates parameters that are all zero, which most of them may not be; NULL: out of memory. */
-struct tact_mca_params *mca_params_alloc(const struct tact_arch *arch);
 void mca_params_reset(struct tact_mca_params *params); /* all defaults */
 void mca_params_assign(struct tact_mca_params *to, const struct tact_mca_params *from);
 

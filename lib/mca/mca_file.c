@@ -15,10 +15,23 @@ enum { VERSION = 1, MAX_LINE = 512, MAX_FILE = 1 << 26 };
 
 /* ---- reading ---- */
 
+/* A file lists few of many thousand forms: what it says is kept apart, and changes nothing before the
+ * last line is read.
+ */
+struct form_line {
+	unsigned form;
+	struct mca_form values;
+};
+
 struct reader {
-	struct tact_mca_params *params; /* owned: what the file says, and nothing else */
-	bool *seen;			/* owned; by form */
+	const struct tact_arch *arch; /* borrowed */
+	unsigned global[TACT_MCA_N_KINDS];
 	bool global_seen[TACT_MCA_N_KINDS];
+	bool has_memory;
+	enum tact_mca_memory memory;
+	struct form_line *forms; /* owned */
+	size_t n_forms, capacity;
+	uint8_t *seen; /* owned; a bit for each form */
 	struct tact_diag *diag;
 	uint64_t line;
 };
@@ -46,8 +59,8 @@ static int read_number(struct reader *r, unsigned kind, const char *text, size_t
 	return 0;
 }
 
-/* Reads as many numbers as the kind has, separated by commas. */
-static int read_values(struct reader *r, unsigned form, unsigned kind, const char *text)
+/* Reads as many numbers as the kind has, separated by commas; form NULL: for the whole machine. */
+static int read_values(struct reader *r, struct mca_form *form, unsigned kind, const char *text)
 {
 	const struct tact_mca_info *info = tact_mca_get_info(kind);
 
@@ -57,9 +70,10 @@ static int read_values(struct reader *r, unsigned form, unsigned kind, const cha
 
 		if (status < 0)
 			return status;
-		status = tact_mca_set(r->params, form, kind, i, value);
-		if (status < 0)
-			return status;
+		if (form)
+			mca_form_set(form, kind, i, (uint16_t)value);
+		else
+			r->global[kind] = (unsigned)value;
 		text += length;
 		if (!*text != (i + 1 == info->count))
 			return FAIL(r, "%s: %u number%s expected", info->name, info->count,
@@ -71,6 +85,7 @@ static int read_values(struct reader *r, unsigned form, unsigned kind, const cha
 
 static int read_form(struct reader *r, char *line)
 {
+	struct form_line *line_read;
 	char *column[5];
 	unsigned n = 0, form;
 	int status;
@@ -89,14 +104,18 @@ static int read_form(struct reader *r, char *line)
 			    "%u columns: form, micro_ops, latency, read_advance and port_cycles, "
 			    "separated by tabs, expected",
 			    n);
-	form = tact_isa_form_find(r->params->arch->isa, column[0]);
+	form = tact_isa_form_find(r->arch->isa, column[0]);
 	if (form == TACT_FORM_NONE)
 		return FAIL(r, "unknown form '%.80s'", column[0]);
-	if (r->seen[form])
+	if (r->seen[form / 8] >> form % 8 & 1)
 		return FAIL(r, "'%.80s' appears twice", column[0]);
-	r->seen[form] = true;
+	r->seen[form / 8] |= (uint8_t)(1u << form % 8);
+	if (tact_grow(&r->forms, &r->capacity, r->n_forms + 1, sizeof(*r->forms)) < 0)
+		return tact_fail(r->diag, TACT_E_NOMEM, "out of memory");
+	line_read = &r->forms[r->n_forms++];
+	*line_read = (struct form_line){.form = form};
 	for (unsigned kind = TACT_MCA_MICRO_OPS; kind <= TACT_MCA_PORT_CYCLES; kind++) {
-		status = read_values(r, form, kind, column[1 + kind]);
+		status = read_values(r, &line_read->values, kind, column[1 + kind]);
 		if (status < 0)
 			return status;
 	}
@@ -110,9 +129,9 @@ static int read_arch(struct reader *r, const char *name)
 
 	if (!arch)
 		return FAIL(r, "unknown architecture '%.40s'", name);
-	if (strcmp(tact_arch_name(arch), tact_arch_name(r->params->arch)))
+	if (strcmp(tact_arch_name(arch), tact_arch_name(r->arch)))
 		return FAIL(r, "these are parameters of %s, not of %s", tact_arch_name(arch),
-			    tact_arch_name(r->params->arch));
+			    tact_arch_name(r->arch));
 	return 0;
 }
 
@@ -121,9 +140,10 @@ static int read_memory(struct reader *r, const char *name)
 	for (unsigned i = 0; i <= TACT_MCA_ADDRESSES; i++) {
 		if (strcmp(name, mca_memory_names[i]))
 			continue;
-		if (r->params->has_memory)
+		if (r->has_memory)
 			return FAIL(r, "memory appears twice");
-		tact_mca_params_set_memory(r->params, (enum tact_mca_memory)i);
+		r->has_memory = true;
+		r->memory = (enum tact_mca_memory)i;
 		return 0;
 	}
 	return FAIL(r, "memory: '%.40s' is not one of none, all, addresses", name);
@@ -145,7 +165,7 @@ static int read_global(struct reader *r, char *line)
 		if (r->global_seen[kind])
 			return FAIL(r, "%s appears twice", name);
 		r->global_seen[kind] = true;
-		return read_values(r, 0, kind, value);
+		return read_values(r, NULL, kind, value);
 	}
 	return FAIL(r, "unknown parameter '%.40s'", name);
 }
@@ -190,37 +210,34 @@ static int read_text(struct reader *r, struct text *text)
 static void take_over(struct tact_mca_params *params, const struct reader *r)
 {
 	mca_params_reset(params);
-	for (unsigned i = 0; i < params->n_forms; i++)
-		if (r->seen[i])
-			params->forms[i] = r->params->forms[i];
+	for (size_t i = 0; i < r->n_forms; i++)
+		params->forms[r->forms[i].form] = r->forms[i].values;
 	if (r->global_seen[TACT_MCA_DISPATCH_WIDTH])
-		params->dispatch_width = r->params->dispatch_width;
+		params->dispatch_width = r->global[TACT_MCA_DISPATCH_WIDTH];
 	if (r->global_seen[TACT_MCA_REORDER_BUFFER])
-		params->reorder_buffer = r->params->reorder_buffer;
-	params->has_memory = r->params->has_memory;
+		params->reorder_buffer = r->global[TACT_MCA_REORDER_BUFFER];
+	params->has_memory = r->has_memory;
 	if (params->has_memory)
-		params->memory = r->params->memory;
+		params->memory = r->memory;
 }
 
 int tact_mca_params_load(struct tact_mca_params *params, const char *path, struct tact_diag *diag)
 {
-	struct reader r = {.diag = diag};
+	struct reader r = {.arch = params ? params->arch : NULL, .diag = diag};
 	struct text text = {0};
 	int status;
 
 	if (!params || !path)
 		return tact_fail(diag, TACT_E_INVAL, "an argument is missing");
 	status = file_read(path, MAX_FILE, &text, diag);
-	r.seen = status < 0 ? NULL : calloc(params->n_forms, sizeof(*r.seen));
-	r.params = status < 0 ? NULL : mca_params_alloc(params->arch);
-	if (status >= 0 && (!text_string(&text) || !r.seen || !r.params))
+	r.seen = status < 0 ? NULL : calloc(params->n_forms / 8 + 1, 1);
+	if (status >= 0 && (!text_string(&text) || !r.seen))
 		status = tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	if (status >= 0)
 		status = read_text(&r, &text);
 	if (status >= 0)
 		take_over(params, &r);
-	tact_mca_params_destroy(r.params);
-	free(r.seen);
+	FREE_ALL(r.forms, r.seen);
 	text_free(&text);
 	return status;
 }

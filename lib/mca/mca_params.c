@@ -178,17 +178,6 @@ void mca_params_reset(struct tact_mca_params *params)
 		mca_form_derive(&params->forms[i], params->arch, i);
 }
 
-struct tact_mca_params *mca_params_alloc(const struct tact_arch *arch)
-{
-	struct tact_mca_params *params = calloc(1, params_size(tact_isa_form_count(arch->isa)));
-
-	if (params) {
-		params->arch = arch;
-		params->n_forms = tact_isa_form_count(arch->isa);
-	}
-	return params;
-}
-
 int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch *arch,
 			   struct tact_diag *diag)
 {
@@ -198,9 +187,11 @@ int tact_mca_params_create(struct tact_mca_params **out, const struct tact_arch 
 		*out = NULL;
 	if (!out || !arch)
 		return tact_fail(diag, TACT_E_INVAL, "no architecture");
-	params = mca_params_alloc(arch);
+	params = calloc(1, params_size(tact_isa_form_count(arch->isa)));
 	if (!params)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	params->arch = arch;
+	params->n_forms = tact_isa_form_count(arch->isa);
 	mca_params_reset(params);
 	*out = params;
 	return 0;
@@ -278,6 +269,13 @@ static uint16_t *value_of(struct mca_form *f, unsigned kind, unsigned index)
 	}
 }
 
+void mca_form_set(struct mca_form *f, unsigned kind, unsigned index, uint16_t value)
+{
+	*value_of(f, kind, index) = value;
+	if (kind == TACT_MCA_PORT_CYCLES)
+		note_ports(f);
+}
+
 int tact_mca_get(const struct tact_mca_params *params, unsigned form, unsigned kind, unsigned index,
 		 int *value)
 {
@@ -299,8 +297,6 @@ int tact_mca_get(const struct tact_mca_params *params, unsigned form, unsigned k
 int tact_mca_set(struct tact_mca_params *params, unsigned form, unsigned kind, unsigned index,
 		 int value)
 {
-	struct mca_form *f;
-
 	if (!params || !exists(params->arch, form, kind, index))
 		return -TACT_E_INVAL;
 	if (value < infos[kind].low || value > infos[kind].high)
@@ -310,10 +306,7 @@ int tact_mca_set(struct tact_mca_params *params, unsigned form, unsigned kind, u
 	} else if (kind == TACT_MCA_REORDER_BUFFER) {
 		params->reorder_buffer = (unsigned)value;
 	} else {
-		f = &params->forms[form];
-		*value_of(f, kind, index) = (uint16_t)value;
-		if (kind == TACT_MCA_PORT_CYCLES)
-			note_ports(f);
+		mca_form_set(&params->forms[form], kind, index, (uint16_t)value);
 	}
 	return 0;
 }

@@ -44,12 +44,56 @@ static int keep_copy(int fd)
 	return copy;
 }
 
-/* Finds a debug file; what dwz moved into another one is asked for here, too. */
+/* Below the directories, files have names of their build-ids' digits. */
+static bool has_harmless_id(Dwfl_Module *module, const char *dirs, const char *path)
+{
+	static const char digits[] = "0123456789abcdef";
+	char name[2 * 64 + 32], *to = stpcpy(name, ".build-id/");
+	const unsigned char *id;
+	GElf_Addr address;
+	const int n = dwfl_module_build_id(module, &id, &address);
+
+	for (int i = 0; i < n && i < 64; i++) {
+		*to++ = digits[id[i] >> 4];
+		*to++ = digits[id[i] & 15];
+		if (!i)
+			*to++ = '/';
+	}
+	strcpy(to, ".debug");
+	return n <= 0 || obj_debug_is_harmless(dirs, path, name);
+}
+
+/* Of a file without a link, the name is that of the file itself, with an ending. */
+static bool has_harmless_link(const char *dirs, const char *path, const char *file,
+			      const char *link)
+{
+	char name[PATH_MAX + 8];
+
+	if (link)
+		return (!file || !strchr(link, '/')) && obj_debug_is_harmless(dirs, path, link);
+	snprintf(name, sizeof(name), "%s.debug", file ? file_base_name(file) : "");
+	return obj_debug_is_harmless(dirs, path, name);
+}
+
+/* Finds a debug file; what dwz moved into another one is asked for here, too, without `file`, and by a
+ * path.
+ */
 static int find_debug_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			   const char *file, const char *link, GElf_Word crc, char **found)
 {
-	return keep_copy(
+	const struct obj_lines *lines = *user;
+	int fd;
+
+	if (!has_harmless_id(module, lines->debug_files, lines->path) ||
+	    !has_harmless_link(lines->debug_files, lines->path, file, link))
+		return -1;
+	fd = keep_copy(
 		dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found));
+	if (fd >= 0 && obj_debug_is_inflated(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
 }
 
 /* Opens a file descriptor of the image, for libdwfl to own. */
@@ -126,6 +170,7 @@ static void find_path(const struct obj_file *obj, char path[PATH_MAX])
 static struct obj_lines *lines_create(const struct obj_file *obj)
 {
 	struct obj_lines *lines = calloc(1, sizeof(*lines));
+	void **user;
 	int fd;
 
 	if (!lines)
@@ -140,6 +185,10 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 	obj_debug_path(lines->debug_files, lines->path);
 	lines->debug_path = lines->debug_files;
 	fd = open_image(obj);
+	if (fd >= 0 && obj_debug_is_inflated(fd)) {
+		close(fd);
+		return lines;
+	}
 	if (fd < 0)
 		return lines;
 	lines->dwfl = dwfl_begin(&lines->callbacks);
@@ -155,6 +204,8 @@ static struct obj_lines *lines_create(const struct obj_file *obj)
 		return lines;
 	}
 	dwfl_report_end(lines->dwfl, NULL, NULL);
+	if (dwfl_module_info(lines->module, &user, NULL, NULL, NULL, NULL, NULL, NULL))
+		*user = lines;
 	lines->elf = dwfl_module_getelf(lines->module, &lines->bias);
 	if (lines->elf && index_units(lines) < 0) {
 		obj_lines_destroy(lines);
@@ -256,6 +307,40 @@ static int add_symbol(struct obj_file *obj, const GElf_Sym *from, const char *na
 	return 0;
 }
 
+static bool has_section(Elf *elf, unsigned type, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *own =
+			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
+
+		if (own && (name ? !strcmp(own, name) : header.sh_type == type))
+			return true;
+	}
+	return false;
+}
+
+/* Where neither the file nor its debug file has a table of symbols, libdwfl unpacks .gnu_debugdata,
+ * however large that gets: only at its end does it say how large.
+ */
+static bool may_have_symbols(const struct obj_lines *lines)
+{
+	Dwarf_Addr bias;
+	Dwarf *debug;
+
+	if (!has_section(lines->elf, 0, ".gnu_debugdata") ||
+	    has_section(lines->elf, SHT_SYMTAB, NULL))
+		return true;
+	debug = dwfl_module_getdwarf(lines->module, &bias);
+	return debug && dwarf_getelf(debug) != lines->elf &&
+	       has_section(dwarf_getelf(debug), SHT_SYMTAB, NULL);
+}
+
 int obj_find_symbols(struct obj_file *obj)
 {
 	struct obj_lines *lines;
@@ -268,7 +353,7 @@ int obj_find_symbols(struct obj_file *obj)
 	lines = obj->lines;
 	if (!lines->elf)
 		return 0;
-	n = dwfl_module_getsymtab(lines->module);
+	n = may_have_symbols(lines) ? dwfl_module_getsymtab(lines->module) : 0;
 	obj->n_symbols = n > 0 ? 0 : obj->n_symbols; /* it has those of .dynsym as well */
 	for (int i = 1; i < n && !status; i++) {
 		GElf_Sym symbol;

@@ -64,6 +64,14 @@ int obj_lines_need(struct obj_file *obj);
 /* Writes the directories in which debug files of a file may be, as libdwfl takes them. */
 void obj_debug_path(char out[OBJ_DEBUG_PATH], const char *path);
 
+/* Returns whether libdwfl may look for a debug file of that name, or path, of the file `path`: all that
+ * it would find are plain files, without holes that are most of them.
+ */
+bool obj_debug_is_harmless(const char *dirs, const char *path, const char *name);
+
+/* Returns whether an ELF file says that its sections are far larger than it could hold. */
+bool obj_debug_is_inflated(int fd);
+
 void obj_unit_fini(struct obj_unit *unit);
 
 #endif /* OBJ_LINES_H */

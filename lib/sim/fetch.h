@@ -50,7 +50,7 @@ static inline void sim_start_microcode(struct sim_state *s, uint64_t id,
 	s->ms_next = first;
 	s->ms_left = insn->n_decoded - first;
 	s->ms_stall = stall;
-	s->ms_after = after;
+	s->ms_after = after + insn->sequencer_rest;
 }
 
 /* Read from the LSD; and from a DSB of which a cycle reads one line, two lines, or some uops. */

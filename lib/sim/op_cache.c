@@ -107,7 +107,7 @@ static bool pass_insn(struct sim_state *s, const struct sim_insn *insn)
 
 	if (from_microcode)
 		sim_start_microcode(s, before, insn, insn->n_direct,
-				    (unsigned)s->params->dsb_ms_stall, 0);
+				    (unsigned)s->params->dsb_ms_stall + insn->direct_rest, 0);
 	s->next_fetch++;
 	if (!insn->is_last)
 		return !from_microcode;
@@ -244,7 +244,8 @@ void sim_read_dsb(struct sim_state *s)
 			continue;
 		if (insn->n_decoded > s->fetch_uop) {
 			sim_start_microcode(s, s->next_fetch, insn, s->fetch_uop,
-					    (unsigned)s->params->dsb_ms_stall, 0);
+					    (unsigned)s->params->dsb_ms_stall + insn->direct_rest,
+					    0);
 			left = 0;
 		}
 		s->fetch_uop = 0;

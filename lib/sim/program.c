@@ -436,16 +436,55 @@ static void add_uops(struct draft *d, size_t i, bool taken)
 	sim_draft_stores(d);
 }
 
-/* Of an instruction that is issued in order, the IDQ has one entry. */
-static void set_decoded(struct sim_insn *insn, const struct block_lowered *l, bool in_order)
+static unsigned divide_up(unsigned a, int b)
 {
-	if (in_order) {
+	return (a + (unsigned)b - 1) / (unsigned)b;
+}
+
+/* What is left of microcode that is not followed to its end takes the renamer whole cycles, in which
+ * nothing else issues.
+ */
+static void cut_long(struct sim_insn *insn, const struct arch_params *p)
+{
+	const unsigned width = (unsigned)p->issue_width;
+
+	if (insn->n_fused <= SIM_MAX_UOPS)
+		return;
+	insn->rest = (uint16_t)divide_up(insn->n_fused - SIM_MAX_UOPS, p->issue_width);
+	insn->n_fused = (uint16_t)(insn->n_fused - insn->rest * width);
+}
+
+/* The same for the DSB and the sequencer; one uop at least is the sequencer's. */
+static void cut_delivery(struct sim_insn *insn, const struct block_lowered *l,
+			 const struct arch_params *p)
+{
+	const unsigned sequenced = block_sequenced(l), direct = insn->n_direct;
+	unsigned followed;
+
+	if (!insn->rest || !sequenced || p->in_order)
+		return;
+	if (direct >= insn->n_decoded)
+		insn->n_direct = insn->n_decoded - 1;
+	followed = insn->n_decoded - insn->n_direct;
+	insn->direct_rest = (uint16_t)(divide_up(direct, p->dsb_width) -
+				       divide_up(insn->n_direct, p->dsb_width));
+	if (sequenced > followed)
+		insn->sequencer_rest = (uint16_t)(divide_up(sequenced, p->ms_width) -
+						  divide_up(followed, p->ms_width));
+}
+
+/* Of an instruction that is issued in order, the IDQ has one entry. */
+static void set_decoded(struct sim_insn *insn, const struct block_lowered *l,
+			const struct arch_params *p)
+{
+	if (p->in_order) {
 		insn->n_decoded = insn->n_direct = 1;
 		return;
 	}
 	insn->n_decoded =
 		(uint16_t)(l->mite + l->ms < insn->n_fused ? l->mite + l->ms : insn->n_fused);
 	insn->n_direct = l->mite + l->ms > l->fused ? l->fused - block_sequenced(l) : l->mite;
+	cut_delivery(insn, l, p);
 	if (insn->n_direct > insn->n_decoded)
 		insn->n_direct = insn->n_decoded;
 }
@@ -509,8 +548,7 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	}
 	taken = !for_stream && block->mode == TACT_MODE_LOOP && insn->is_last;
 	insn->is_branch = bi->fused_next || l->attributes & TACT_INSN_BRANCH;
-	if (insn->n_fused > SIM_MAX_UOPS)
-		insn->n_fused = SIM_MAX_UOPS;
+	cut_long(insn, &block->arch->params);
 	add_uops(&d, i, taken);
 	if (block->arch->params.late_flags)
 		find_late_flags(&d);
@@ -519,5 +557,5 @@ void sim_program_add(struct sim_program *p, const struct tact_block *block, size
 	find_unmade(&d);
 	hold_ports(&d);
 	finish_uops(&d);
-	set_decoded(insn, l, block->arch->params.in_order != 0);
+	set_decoded(insn, l, &block->arch->params);
 }

@@ -412,8 +412,9 @@ static bool fits_ports(const struct sim_state *s, uint64_t id, const struct sim_
 /* Returns whether what follows an instruction waits for more than its uops. */
 static bool hold(struct sim_state *s, const struct sim_insn *insn)
 {
-	if (insn->holds) {
-		s->held_until = s->clock + insn->holds;
+	if (insn->holds || insn->rest) {
+		/* The next cycle would be the first one after it. */
+		s->held_until = s->clock + (insn->holds ? insn->holds : insn->rest + 1);
 		return true;
 	}
 	if (insn->cycles && !insn->n_uops) {

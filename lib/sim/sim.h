@@ -40,7 +40,7 @@
 
 enum {
 	SIM_MAX_UOPS =
-		192,	  /* uops of one instruction; longer microcode is followed only this far */
+		192, /* uops of one instruction; of longer microcode the rest only takes time */
 	SIM_FEW_UOPS = 4, /* most instructions have no more */
 	SIM_SLOTS = 1024, /* instances of instructions that are remembered; a power of two */
 	SIM_ROB = 1024,	  /* rings: powers of two above what any core has */
@@ -149,6 +149,7 @@ struct sim_insn {
 	uint8_t output_key[LOWERED_MAX_OUT];	  /* also for outputs that do not exist */
 	uint16_t output_latency[LOWERED_MAX_OUT]; /* from the dispatch of the uop that makes them */
 	uint16_t holds;	 /* cycles that what follows waits for, after it was renamed */
+	uint16_t rest;	 /* cycles in which its uops issue that are not followed */
 	bool serializes; /* Intel SDM, volume 3, 9.3; lfence: waits for everything, and everything
 			    waits for it */
 	bool eliminated, is_pair, names_stack, writes_stack, changes_stack, uses_memory;
@@ -167,7 +168,9 @@ struct sim_insn {
 	int16_t added; /* by the renamer, if it executes it */
 	uint8_t simple_beside;
 	uint16_t mite, ms, fused; /* all of them: n_fused has a limit */
-	uint16_t cycles;	  /* measured throughput, where nothing else explains it; 0: none */
+	/* Cycles in which the DSB and the sequencer deliver what is not followed. */
+	uint16_t direct_rest, sequencer_rest;
+	uint16_t cycles; /* measured throughput, where nothing else explains it; 0: none */
 	uint8_t bank_offset, bank_bytes, bank_step; /* as in struct block_insn */
 	uint64_t banks;	   /* of every iteration; 0: they differ, or are not known */
 	uint16_t forward;  /* cycles from a store's data to the result of the load that takes it */

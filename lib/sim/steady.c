@@ -59,7 +59,7 @@ static uint64_t fetch_hash(const struct sim_state *s, uint64_t iteration)
 				   : 0);
 	}
 	if (s->ms_left || s->ms_stall)
-		h = mix(mix(h, s->ms_left << 8 | s->ms_stall), s->ms_next);
+		h = mix(mix(h, s->ms_left << 16 | s->ms_stall), s->ms_next);
 	if (s->idq_count)
 		h = mix(mix(h, s->idq[s->idq_head].id - first), s->idq[s->idq_head].uop);
 	return mix(h, s->idq_count);

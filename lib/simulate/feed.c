@@ -397,7 +397,7 @@ int tact_stream_get_insn(const struct tact_stream *t, uint32_t number, size_t i,
 	stats = &code->program.stats[raw->insn];
 	for (unsigned p = 0; p < TACT_MAX_PORTS; p++)
 		all.port[p] = (double)stats->port[p];
-	all.issued = (double)code->executions * code->program.insns[raw->insn].n_fused;
+	all.issued = (double)code->executions * code->program.insns[raw->insn].fused;
 	all.divider = (double)stats->divider;
 	all.wait_operand = (double)stats->wait_operand;
 	all.wait_port = (double)stats->wait_port;

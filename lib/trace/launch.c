@@ -187,9 +187,8 @@ static int add_range(struct words *w, const char *key, const struct tact_trace_r
 	return status;
 }
 
-/* Writes the path and arguments of the plugin, as QEMU's -plugin takes them. */
-static int plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
-			   const char *path, const char *shm, size_t n_kept, char **out)
+int trace_plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
+			  const char *path, const char *shm, size_t n_kept, char **out)
 {
 	const struct isa_calls *c = &isa->calls;
 	struct words w = {0};
@@ -296,7 +295,7 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 		goto out;
 	if (*sysroot)
 		n_kept += N_SYSROOT;
-	status = plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, n_kept,
+	status = trace_plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, n_kept,
 				 &plugin);
 	words = calloc(n_kept + command.n_words + 1, sizeof(*words));
 	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,

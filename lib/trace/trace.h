@@ -85,6 +85,12 @@ void trace_child_summary(const struct trace_child *child, struct tact_trace_summ
 void trace_child_stop(const struct trace_child *child);
 void trace_child_finish(struct trace_child *child); /* ends what still runs */
 
+/* Writes the path and arguments of the plugin, as QEMU's -plugin takes them; *out is owned by the
+ * caller.  Returns 0 or -TACT_E_NOMEM.
+ */
+int trace_plugin_argument(const struct tact_trace_options *opt, const struct tact_isa *isa,
+			  const char *path, const char *shm, size_t n_kept, char **out);
+
 /* ---- resolve.c: what is run ---- */
 
 /* A program as QEMU wants it: the words of its command line that follow QEMU's own options. */

@@ -98,6 +98,21 @@ def number_of(names: list[str], value: str, what: str) -> int:
         raise ValueError('%s is one of %s, not %r' % (what, ', '.join(names), value)) from None
 
 
+def encoded(value: str | bytes | os.PathLike[str], what: str) -> bytes:
+    """Text or a path for the library, which would take a NUL for its end."""
+    data = os.fsencode(value)
+    if b'\0' in data:
+        raise ValueError('%s has a NUL: %r' % (what, value))
+    return data
+
+
+def in_range(value: int, most: int, what: str) -> int:
+    """A number that the library can take: ctypes would cut off what is too large."""
+    if not 0 <= value <= most:
+        raise ValueError('%s is between 0 and %d, not %d' % (what, most, value))
+    return value
+
+
 MODES = ['auto', 'loop', 'unroll']
 INITS = ['stack', 'same', 'diff']
 MEMORIES = ['l1', 'l2', 'l3', 'ram']

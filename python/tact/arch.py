@@ -2,7 +2,7 @@
 """Microarchitectures."""
 from __future__ import annotations
 
-from ._library import TactError, lib, text
+from ._library import TactError, encoded, lib, text
 
 
 class Arch:
@@ -16,7 +16,7 @@ class Arch:
 
     def __init__(self, name: str):
         self.pointer = (lib.tact_arch_host() if name == 'native'
-                        else lib.tact_arch_find(name.encode()))
+                        else lib.tact_arch_find(encoded(name, 'name')))
         if not self.pointer:
             raise TactError('there is no model of %s; tact.archs() lists the models'
                             % ('this CPU' if name == 'native' else repr(name)))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from . import _abi
-from ._library import Handle, check, lib, text
+from ._library import Handle, check, in_range, lib, text
 from .arch import Arch, find
 from .blocks import Code, as_blocks
 from .models import BOUNDS, block_options, mask_of
@@ -183,7 +183,9 @@ class Block:
             return 0
 
         simulator, diag = Handle('tact_simulator_destroy'), _abi.Diag()
-        opt, out = _abi.SimOptions(max_cycles=max_cycles, min_iterations=timeline), _abi.Simulation()
+        opt, out = _abi.SimOptions(max_cycles=in_range(max_cycles, 2**63, 'max_cycles'),
+                                   min_iterations=in_range(timeline, 10**6, 'timeline')), \
+            _abi.Simulation()
         if timeline:
             opt.on_uop = _abi.ON_UOP(on_uop)
         check(lib.tact_simulator_create(ctypes.byref(simulator.pointer), ctypes.byref(diag)), diag)

@@ -12,7 +12,7 @@ from typing import Union, overload
 import numpy as np
 
 from . import _abi
-from ._library import TactError, Handle, check, fail, lib, text
+from ._library import TactError, Handle, check, encoded, fail, in_range, lib, text
 from .arch import Arch, find
 
 Code = Union[str, bytes, bytearray, memoryview]
@@ -52,11 +52,16 @@ class Blocks:
         self = cls()
         self.data = np.ascontiguousarray(data, np.uint8)
         self.offsets = np.ascontiguousarray(offsets, np.int64)
-        steps = np.diff(self.offsets)
-        if (self.offsets.ndim != 1 or not len(self.offsets) or self.offsets[0] < 0
-                or (steps < 0).any() or self.offsets[-1] > len(self.data)):
-            raise ValueError('offsets have to ascend from 0 to at most the size of data')
+        self.check()
         return self
+
+    def check(self) -> None:
+        """Raises ValueError if offsets lead out of the data: others may have changed both since."""
+        at = self.offsets
+        # Compared, not subtracted: a difference of large numbers may be a small one.
+        if (self.data.ndim != 1 or at.ndim != 1 or not len(at) or at[0] < 0
+                or (at[1:] < at[:-1]).any() or at[-1] > len(self.data)):
+            raise ValueError('offsets have to ascend from 0 to at most the size of data')
 
     @property
     def lengths(self) -> np.ndarray:
@@ -178,9 +183,9 @@ def _take_all(handle: Handle) -> Blocks:
 
 
 def _options(arch: str | Arch | None, function: str | None, loop: int) -> _abi.InputOptions:
-    options = _abi.InputOptions(loop=loop)
+    options = _abi.InputOptions(loop=in_range(loop, 2**31, 'loop'))
     if function is not None:
-        options.function = function.encode()
+        options.function = encoded(function, 'function')
     if arch is not None:
         options.isa = lib.tact_arch_isa(find(arch).pointer)
     return options
@@ -193,7 +198,7 @@ def read(path: str | os.PathLike[str], *, arch: str | Arch | None = None,
 
     `arch` says what bytes and text are for, if they do not tell themselves.
     """
-    path = os.fspath(path)
+    name = encoded(path, 'path')
     if function is None and not loop:
         with open(path, 'rb') as f:
             head = f.read(4)
@@ -204,8 +209,8 @@ def read(path: str | os.PathLike[str], *, arch: str | Arch | None = None,
                     return found
     handle, diag = Handle('tact_input_close'), _abi.Diag()
     options = _options(arch, function, loop)
-    check(lib.tact_input_open(ctypes.byref(handle.pointer), path.encode(), ctypes.byref(options),
-                              ctypes.byref(diag)), diag, path)
+    check(lib.tact_input_open(ctypes.byref(handle.pointer), name, ctypes.byref(options),
+                              ctypes.byref(diag)), diag, os.fsdecode(name))
     return _take_all(handle)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from . import _abi
-from ._library import INITS, MODES, Handle, check, lib, number_of, text
+from ._library import INITS, MODES, Handle, check, in_range, lib, number_of, text
 from .blocks import Blocks, Code, as_blocks
 
 
@@ -66,7 +66,7 @@ def measure(blocks: Blocks | Code | Iterable[Code], *, mode: str = 'auto', init:
     options.mode, options.init = number_of(MODES, mode, 'mode'), number_of(INITS, init, 'init')
     options.no_namespaces = not namespaces
     if cpu is not None:
-        options.pin, options.cpu = True, cpu
+        options.pin, options.cpu = True, in_range(cpu, 2**20, 'cpu')
     harness = Handle('tact_harness_destroy')
     check(lib.tact_harness_create(ctypes.byref(harness.pointer), ctypes.byref(options),
                                   ctypes.byref(diag)), diag)

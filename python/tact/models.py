@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from . import _abi
-from ._library import (ALIASES, INITS, MEMORIES, MODES, Handle, bound_names, check, fail, lib,
-                       number_of, text)
+from ._library import (ALIASES, INITS, MEMORIES, MODES, Handle, bound_names, check, encoded,
+                       fail, in_range, lib, number_of, text)
 from .arch import Arch, find
 from .blocks import Blocks, Code, as_blocks
 
@@ -65,7 +65,7 @@ class Predictions:
 def block_options(mode: str, init: str, alignment: int, memory: str, alias: str) -> _abi.BlockOptions:
     """How blocks are taken, for the library."""
     return _abi.BlockOptions(mode=number_of(MODES, mode, 'mode'),
-                             init=number_of(INITS, init, 'init'), alignment=alignment,
+                             init=number_of(INITS, init, 'init'), alignment=in_range(alignment, 2**32 - 1, 'alignment'),
                              memory=number_of(MEMORIES, memory, 'memory'),
                              alias=number_of(ALIASES, alias, 'alias'))
 
@@ -93,6 +93,7 @@ def predict(blocks: Blocks | Code | Iterable[Code], arch: str | Arch = 'SKL', *,
     """
     found, cpu = as_blocks(blocks), find(arch)
     options = block_options(mode, init, alignment, memory, alias)
+    threads = in_range(threads, 2**16, 'threads')
     if model != 'facile':
         if memory != 'l1' or alias != 'addresses':
             raise ValueError('memory and alias are for the model facile')
@@ -101,6 +102,7 @@ def predict(blocks: Blocks | Code | Iterable[Code], arch: str | Arch = 'SKL', *,
 
 
 def _addresses(blocks: Blocks) -> np.ndarray:
+    blocks.check()
     return (blocks.data.ctypes.data + blocks.offsets[:-1]).astype(np.uintp)
 
 
@@ -169,7 +171,7 @@ def _run(blocks: Blocks, arch: Arch, model: str, options: _abi.BlockOptions,
             with lock:
                 errors.append(e)
 
-    names = (ctypes.c_char_p * 1)(model.encode())
+    names = (ctypes.c_char_p * 1)(encoded(model, 'model'))
     status = lib.tact_model_run(names, 1, rows.ctypes.data, len(rows), ctypes.byref(opt),
                                 _abi.TAKE(take), None, ctypes.byref(diag))
     if errors:

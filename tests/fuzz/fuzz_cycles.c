@@ -15,50 +15,9 @@
 #include "base/base.h"
 #include "base/hash.h"
 #include "fuzz_insns.h"
+#include "fuzz_program.h"
 
-enum { HEAD = 4, BLOCKS = 6, THREADS = 4, EVENTS = 400, ACCESSES = 32 };
-
-struct program {
-	struct tact_trace_block blocks[BLOCKS];
-	size_t n;
-};
-
-/* Cuts the code into blocks of a few instructions each, at addresses of their own. */
-static size_t make_program(struct program *p, const uint8_t *code, size_t size, unsigned head)
-{
-	const struct tact_isa *isa = tact_isa_default();
-	size_t at = 0;
-
-	p->n = 0;
-	while (p->n < BLOCKS && at < size && code[at]) {
-		struct tact_trace_block *b = &p->blocks[p->n];
-		const size_t most = 1 + (head + p->n * 3) % 9;
-
-		*b = (struct tact_trace_block){.isa = isa,
-					       .address = 0x400000 + at,
-					       .code = code + at,
-					       .number = (uint32_t)p->n,
-					       .is_open = true};
-		for (struct tact_insn insn; b->n_insns < most && at < size;) {
-			const int length = tact_isa_decode(isa, &insn, code + at, size - at);
-
-			if (length <= 0 || !code[at])
-				break;
-			b->last_offset = b->code_size;
-			b->code_size += (uint32_t)length;
-			b->n_insns++;
-			at += (size_t)length;
-			if (insn.flow != TACT_FLOW_NEXT) {
-				b->is_open = false;
-				break;
-			}
-		}
-		if (!b->n_insns)
-			break;
-		p->n++;
-	}
-	return at;
-}
+enum { HEAD = 4, THREADS = 4, EVENTS = 400, ACCESSES = 32 };
 
 static size_t make_accesses(struct tact_trace_access out[ACCESSES],
 			    const struct tact_trace_block *b, uint64_t *random)
@@ -84,8 +43,8 @@ static size_t make_accesses(struct tact_trace_access out[ACCESSES],
 }
 
 /* Feeds an event.  Returns false if the pipeline does not accept the block. */
-static bool feed(struct tact_cycles *cycles, struct program *p, const uint8_t *pair,
-		 uint64_t *random, uint64_t executed[BLOCKS])
+static bool feed(struct tact_cycles *cycles, struct fuzz_program *p, const uint8_t *pair,
+		 uint64_t *random, uint64_t executed[FUZZ_BLOCKS])
 {
 	struct tact_trace_access accesses[ACCESSES];
 	struct tact_trace_event e = TACT_TRACE_EVENT_INIT;
@@ -140,8 +99,8 @@ static double check_block(struct tact_cycles *cycles, const struct tact_trace_bl
 	return b.cycles;
 }
 
-static void check(struct tact_cycles *cycles, struct program *p, const uint64_t executed[BLOCKS],
-		  bool has_insns)
+static void check(struct tact_cycles *cycles, struct fuzz_program *p,
+		  const uint64_t executed[FUZZ_BLOCKS], bool has_insns)
 {
 	struct tact_cycles_totals t = TACT_CYCLES_TOTALS_INIT;
 	uint64_t executions = 0, instructions = 0, n;
@@ -171,10 +130,10 @@ static void check(struct tact_cycles *cycles, struct program *p, const uint64_t 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct tact_cycles_options opt = {.size = sizeof(opt)};
-	uint64_t executed[BLOCKS] = {0}, random;
+	uint64_t executed[FUZZ_BLOCKS] = {0}, random;
 	const struct tact_arch *arch = NULL;
 	struct tact_cycles *cycles;
-	struct program p;
+	struct fuzz_program p;
 	bool is_good = true;
 	size_t at;
 
@@ -191,7 +150,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	opt.partial = data[1] & 64;
 	if (data[2] & 1)
 		opt.cache_bytes[0] = 4096u << data[2] % 5;
-	at = HEAD + make_program(&p, data + HEAD, size - HEAD, data[3]);
+	at = HEAD + fuzz_make_program(&p, data + HEAD, size - HEAD, data[3]);
 	if (!p.n || tact_cycles_create(&cycles, arch, &opt, NULL) < 0)
 		return 0;
 	random = hash_bytes(data, size) | 1;
@@ -205,18 +164,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
-	const uint8_t *zero = size > HEAD ? memchr(data + HEAD, 0, size - HEAD) : NULL;
-	uint8_t code[512];
-	size_t n, head = zero ? (size_t)(zero - data) : 0;
-
-	/* The code, and what follows stays behind it; or anything. */
-	if (seed % 3 || !head || head > sizeof(code) - 64)
-		return LLVMFuzzerMutate(data, size, max_size);
-	memcpy(code, data, head);
-	n = fuzz_mutate_insns(tact_isa_default(), HEAD, code, head, head + 40, seed);
-	if (size - head + n > max_size)
-		return size;
-	memmove(data + n, data + head, size - head);
-	memcpy(data, code, n);
-	return size - head + n;
+	return fuzz_mutate_program(HEAD, data, size, max_size, seed);
 }

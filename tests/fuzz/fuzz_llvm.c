@@ -41,6 +41,34 @@ static void try_models(struct tact_block *block)
 	tact_mca_destroy(machine);
 }
 
+/* The pipeline, in order or out of order, as the CPU is. */
+static void try_pipeline(struct tact_block *block)
+{
+	static struct tact_simulator *simulator;
+	const struct tact_sim_options few = {.size = sizeof(few), .max_cycles = 400};
+	struct tact_simulation r = TACT_SIMULATION_INIT, again = TACT_SIMULATION_INIT;
+	double spent = 0;
+	int status;
+
+	if (!simulator)
+		MUST(tact_simulator_create(&simulator, NULL) == 0);
+	status = tact_simulate(simulator, block, &few, &r);
+	MUST(status == 0 || status == -TACT_E_LIMIT);
+	if (status)
+		return;
+	MUST(isfinite(r.cycles_per_iteration) && r.cycles_per_iteration > 0 && r.period);
+	for (size_t i = 0; i < tact_block_length(block); i++) {
+		struct tact_sim_insn insn = TACT_SIM_INSN_INIT;
+
+		MUST(tact_simulated_insn(simulator, i, &insn) == 0);
+		MUST(insn.spent >= 0 && insn.issued >= 0);
+		spent += insn.spent;
+	}
+	MUST(fabs(spent - r.cycles_per_iteration) <= 1e-6 * (1 + spent));
+	MUST(tact_simulate(simulator, block, &few, &again) == 0);
+	MUST(again.cycles_per_iteration == r.cycles_per_iteration);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct tact_arch *arch = fuzz_arch(data, size);
@@ -55,11 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_walk(tact_arch_isa(arch), data, size);
 	MUST(tact_block_create(&block, arch, NULL, &diag) == 0);
 	status = tact_block_load(block, data, size, &diag);
-	if (status >= 0)
+	if (status >= 0) {
 		try_models(block);
-	else
+		try_pipeline(block);
+	} else {
 		MUST(status == -TACT_E_DECODE || status == -TACT_E_INVAL ||
 		     status == -TACT_E_LIMIT);
+	}
 	tact_block_destroy(block);
 	return 0;
 }

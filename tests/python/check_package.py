@@ -96,9 +96,37 @@ class BlocksTest(unittest.TestCase):
     def test_arrays_are_checked(self):
         data = np.zeros(4, np.uint8)
         tact.Blocks.from_arrays(data, np.array([0, 4]))
-        for offsets in ([0, 5], [2, 1], [-1, 2], []):
+        for offsets in ([0, 5], [2, 1], [-1, 2], [], [0, 2**63 - 1, -2**63]):
             with self.assertRaises(ValueError):
                 tact.Blocks.from_arrays(data, np.array(offsets, np.int64))
+        with self.assertRaises(ValueError):
+            tact.Blocks.from_arrays(np.zeros((4, 4), np.uint8), np.array([0, 4]))
+        offsets = np.array([0, 4])
+        blocks = tact.Blocks.from_arrays(data, offsets)
+        offsets[1] = 4000
+        for model in ('facile', 'sim'):
+            with self.assertRaises(ValueError):
+                tact.predict(blocks, model=model)
+
+    def test_numbers_and_names_are_not_cut_off(self):
+        for words in ({'alignment': 2**32 + 5}, {'alignment': -1}, {'threads': -5}):
+            with self.assertRaises(ValueError):
+                tact.predict(['90'], **words)
+        for words in ({'timeline': -1}, {'timeline': 2**70}, {'max_cycles': -1}):
+            with self.assertRaises(ValueError):
+                tact.Block('90').simulate(**words)
+        with self.assertRaises(ValueError):
+            tact.Arch('SKL\0')
+        with self.assertRaises(ValueError):
+            tact.predict(['90'], model='sim\0x')
+
+    def test_any_name_of_a_file(self):
+        path = written('add %rax, %rbx\n', '.s')
+        other = os.fsencode(path) + b'\xff'
+        os.rename(path, other)
+        self.assertEqual(tact.read(other).hex(), ['4801c3'])
+        self.assertEqual(tact.read(os.fsdecode(other)).hex(), ['4801c3'])
+        os.unlink(other)
 
     def test_files(self):
         self.assertEqual(tact.read(written('90\n\n4801d8\n', '.hex')).hex(), ['90', '4801d8'])
