@@ -42,6 +42,8 @@ static const struct option_choice memories[] = {{"none", TACT_MCA_NO_ALIAS},
 						{"learn", TUNING_MEMORY_AUTO},
 						{NULL, 0}};
 
+static const struct option_choice exports[] = {{"llvm", TUNING_EXPORT_LLVM}, {NULL, 0}};
+
 static const char *add_input(void *target, const char *path)
 {
 	struct tuning *p = target;
@@ -154,6 +156,9 @@ static const struct option_spec output_specs[] = {
 	OPTION_TEXT('o', "output", "PARAMS", output,
 		    "write the learned parameters to PARAMS, for --mca-params or --params of 'tact "
 		    "predict'; {arch} in it becomes the name of the CPU, and several CPUs need it"),
+	OPTION_CHOICE(0, "export", "KIND", export, exports,
+		      "mca: also write the parameters for another program: llvm, a scheduling "
+		      "model of LLVM in TableGen, to PARAMS.td"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "format of the report: text (default), csv or json"),
 	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000, "show N changes (default: 20)"),
 	OPTION_FLAG(0, "sensitivity", is_sensitivity,
@@ -293,6 +298,12 @@ static int check(struct tuning *p)
 		return cli_wrong("--mca-params requires --model mca");
 	if (p->mca_params && p->is_random_start)
 		return cli_wrong("give --mca-params or --random-start, not both");
+	if (p->export && !p->output)
+		return cli_wrong("--export writes beside the learned parameters: give -o PARAMS");
+	if (p->export && !(model->traits & TACT_MODEL_PARAMS))
+		return cli_wrong("--export requires --model mca: the parameters of '%s' are not "
+				 "those of LLVM's machine",
+				 p->model);
 	if (p->checkpoint && p->method != TACT_TUNE_SURROGATE)
 		return cli_wrong(
 			"--checkpoint requires --method surrogate; the other methods take minutes");
@@ -351,6 +362,7 @@ static int create(struct tuning *p)
 		.checkpoint = p->checkpoint_path,
 		.report = tuning_progress,
 		.context = p,
+		.by_opcode = p->export && p->method != TACT_TUNE_SURROGATE,
 	};
 
 	options.memory = memory;
@@ -400,6 +412,32 @@ static int save(const struct tuning *p)
 	return status < 0 ? cli_complain(p->output_path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
+static int export_llvm(const struct tuning *p)
+{
+	struct tact_tune_export e = TACT_TUNE_EXPORT_INIT;
+	struct text path = {0}, comment = {0};
+	struct tact_diag diag = {0};
+	int status;
+
+	if (!p->export)
+		return CLI_GOOD;
+	text_printf(&path, "%s.td", p->output_path);
+	describe(p, &comment);
+	status = tact_tuner_export_llvm(p->tuner, cli_string(&path), comment.data, &e, &diag);
+	if (status >= 0 && !p->is_quiet)
+		cli_message("%s: %zu opcodes of LLVM, %zu of them in the training rows, %zu that "
+			    "stand for "
+			    "several of tact's instructions with different ones",
+			    path.data, e.n_opcodes, e.n_learned, e.n_shared);
+	if (status == -TACT_E_NO_TOOL)
+		status = cli_complain("--export llvm", &diag, status, CLI_UNABLE);
+	else if (status < 0)
+		status = cli_complain(path.data, &diag, status, CLI_FAILED);
+	text_free(&comment);
+	text_free(&path);
+	return status;
+}
+
 static int learn(struct tuning *p)
 {
 	struct tact_diag diag = {0};
@@ -421,13 +459,15 @@ static int learn(struct tuning *p)
 		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
 	status = save(p);
+	if (!status)
+		status = export_llvm(p);
 	if (p->n_printed && p->format == FORMAT_TEXT)
 		text_add(&text, "\n");
 	printed = tuning_print(p, &text);
 	p->n_printed++;
 	output_write(&p->out, &text);
 	text_free(&text);
-	if (p->out.failed || printed)
+	if (p->out.failed || (printed && !status))
 		status = CLI_FAILED;
 	return status;
 }

@@ -23,7 +23,7 @@ struct tuning {
 	const char **inputs; /* owned; borrowed strings */
 	size_t n_inputs;
 	const char *model, *mca_params, *output, *checkpoint;
-	int method, mode, init, memory, format;
+	int method, mode, init, memory, format, export;
 	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
 	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
 	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity;
@@ -47,6 +47,7 @@ struct tuning {
 };
 
 enum { TUNING_MEMORY_AUTO = -1 };
+enum { TUNING_EXPORT_NONE, TUNING_EXPORT_LLVM };
 
 extern const char *const tuning_methods[];
 

@@ -78,6 +78,7 @@ struct tune_site {
 struct tune_table {
 	struct tact_mca_params *mca; /* owned; or */
 	struct tact_arch *arch;	     /* owned */
+	const uint16_t *tied;	     /* borrowed; as tact_tuner.tied */
 };
 
 /* Returns the instruction set of its content. */
@@ -141,6 +142,10 @@ struct tact_tuner {
 	size_t n_sites, site_capacity;
 	uint32_t *site_of;   /* owned; by form * ARCH_N_SITUATIONS + situation: number + 1 */
 	uint32_t *site_rows; /* owned */
+	/* Forms that have the same values, or NULL; owned.  By form: the one of them that has the
+	 * site, and the next one of the circle.
+	 */
+	uint16_t *canon, *tied;
 	size_t n_site_rows, site_row_capacity;
 	int port_sets[ARCH_MAX_PORT_SETS]; /* as values of parameters: masks that the architecture's
 					      tables have */
@@ -159,6 +164,10 @@ struct tact_tuner {
 	size_t n_changes;
 	bool has_run;
 };
+
+/* Notes which opcodes of LLVM's the instructions of the training rows have. */
+struct mca_export;
+int tune_note_opcodes(const struct tact_tuner *t, struct mca_export *e);
 
 /* Makes params, sites and workers from the rows and the start. */
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag);
