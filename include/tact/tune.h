@@ -261,6 +261,10 @@ struct tact_tune_point {
  */
 int tact_tuner_sensitivity(struct tact_tuner *tuner, struct tact_tune_point *out, size_t capacity);
 
+/* The same around the defaults; is_learned says that a point has the default. */
+int tact_tuner_default_sensitivity(struct tact_tuner *tuner, struct tact_tune_point *out,
+				   size_t capacity);
+
 #ifdef __cplusplus
 }
 #endif

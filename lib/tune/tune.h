@@ -196,6 +196,10 @@ int tune_evaluate_parts(struct tact_tuner *t, unsigned parts);
 
 /* Sets a value in the tables of all workers. */
 void tune_set(struct tact_tuner *t, const struct tune_param *param, int value);
+
+/* Calls fn while all workers have another table; afterwards they have the present one again. */
+int tune_with_table(struct tact_tuner *t, const struct tune_table *table,
+		    int (*fn)(struct tact_tuner *t, void *context), void *context);
 void tune_values_get(const struct tact_tuner *t, int *values);
 void tune_values_set(struct tact_tuner *t, const int *values);
 

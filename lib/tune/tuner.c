@@ -189,7 +189,8 @@ static int check_rows(struct tact_tuner *t, struct tact_diag *diag)
 	return 0;
 }
 
-static int predict_with(struct tact_tuner *t, const struct tune_table *table, double *out)
+int tune_with_table(struct tact_tuner *t, const struct tune_table *table,
+		    int (*fn)(struct tact_tuner *t, void *context), void *context)
 {
 	struct tune_table present[MAX_THREADS];
 	int status = 0;
@@ -215,9 +216,7 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 		}
 	}
 	if (status >= 0)
-		status = tune_evaluate(t);
-	if (status >= 0)
-		memcpy(out, t->predicted, t->rows.n * sizeof(*out));
+		status = fn(t, context);
 	for (unsigned i = 0; i < n; i++) {
 		struct tune_worker *w = &t->workers[i];
 		struct tact_mca_options options = {.size = sizeof(options)};
@@ -235,6 +234,15 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 		}
 		tune_table_fini(&copy);
 	}
+	return status;
+}
+
+static int predict_all(struct tact_tuner *t, void *out)
+{
+	int status = tune_evaluate(t);
+
+	if (status >= 0)
+		memcpy(out, t->predicted, t->rows.n * sizeof(*t->predicted));
 	return status;
 }
 
@@ -282,7 +290,7 @@ static int prepare(struct tact_tuner *t, struct tact_diag *diag)
 	if (!t->n_params)
 		return tact_fail(diag, TACT_E_INVAL,
 				 "no instruction of the blocks has a parameter to learn");
-	status = predict_with(t, &t->defaults, t->by_default);
+	status = tune_with_table(t, &t->defaults, predict_all, t->by_default);
 	if (status >= 0 && t->codes)
 		status = choose_memory(t);
 	if (status >= 0)

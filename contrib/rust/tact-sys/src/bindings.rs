@@ -2734,6 +2734,7 @@ extern "C" {
     pub fn tact_tuner_get_change(tuner: *const tact_tuner, i: usize, out: *mut tact_tune_change) -> c_int;
     pub fn tact_tuner_get_histogram(tuner: *const tact_tuner, i: usize, out: *mut tact_tune_histogram) -> c_int;
     pub fn tact_tuner_sensitivity(tuner: *mut tact_tuner, out: *mut tact_tune_point, capacity: usize) -> c_int;
+    pub fn tact_tuner_default_sensitivity(tuner: *mut tact_tuner, out: *mut tact_tune_point, capacity: usize) -> c_int;
     pub fn tact_version() -> u32;
     pub fn tact_view_bottleneck_name(b: c_uint) -> *const c_char;
     pub fn tact_view_bottleneck_name_on(arch: *const tact_arch, b: c_uint) -> *const c_char;

@@ -348,6 +348,6 @@ functions! {
     tact_model_stream_create tact_model_run tact_tuner_create tact_tuner_destroy tact_tuner_add
     tact_tuner_run tact_tuner_save tact_tuner_export_llvm tact_tuner_get_summary
     tact_tuner_get_row tact_tuner_get_change tact_tuner_get_histogram tact_tuner_sensitivity
-    tact_version tact_view_bottleneck_name tact_view_bottleneck_name_on tact_view_idealized
-    tact_view_make
+    tact_tuner_default_sensitivity tact_version tact_view_bottleneck_name
+    tact_view_bottleneck_name_on tact_view_idealized tact_view_make
 }
