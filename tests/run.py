@@ -239,6 +239,7 @@ SUITES = {
                          job(script, 'memo', 'property/check_memo.py', 'tact'),
                          job(script, 'property', 'property/check_bounds.py', 'tact'),
                          job(script, 'bounds of LLVM', 'property/check_llvm_bounds.py', 'tact'),
+                         job(script, 'export to LLVM', 'property/check_llvm_export.py', 'tact'),
                          job(script, 'mix cycles', 'property/check_mix_cycles.py', 'tact'),
                          job(script, 'explanations', 'property/check_explanations.py', 'tact')],
     'accuracy': lambda: [job(script, 'accuracy', 'accuracy/check_accuracy.py', 'tact'),

@@ -46,6 +46,8 @@ static const struct option_choice memories[] = {{"none", TACT_MCA_NO_ALIAS},
 						{"learn", TUNING_MEMORY_AUTO},
 						{NULL, 0}};
 
+static const struct option_choice exports[] = {{"llvm", TUNING_EXPORT_LLVM}, {NULL, 0}};
+
 static const char *add_input(void *target, const char *path)
 {
 	struct tuning *p = target;
@@ -125,6 +127,9 @@ static const struct option_spec method_specs[] = {
 		      "direct: keep a change only if it saves N percent of error, summed over "
 		      "blocks (default: 50)"),
 	OPTION_SEED(seed, "seed of the split and of random numbers (default: 0)"),
+	OPTION_NUMBER(0, "seeds", "N", seeds, 1, 100,
+		      "run N times, with seeds from --seed on, and report mean and standard "
+		      "deviation of the error of the test; the rest is of the first run"),
 	OPTION_JOBS(jobs, 256,
 		    "use N threads (default: one per core); the result does not depend on it"),
 	OPTION_FLAG(0, "mpi", has_mpi,
@@ -161,10 +166,15 @@ static const struct option_spec output_specs[] = {
 	OPTION_TEXT('o', "output", "PARAMS", output,
 		    "write the learned parameters to PARAMS, for --mca-params or --params of 'tact "
 		    "predict'; {arch} in it becomes the name of the CPU, and several CPUs need it"),
+	OPTION_CHOICE(0, "export", "KIND", export, exports,
+		      "mca: also write the parameters for another program: llvm, a scheduling "
+		      "model of LLVM in TableGen, to PARAMS.td"),
 	OPTION_FORMAT(format, OPTION_FORMATS, "format of the report: text (default), csv or json"),
 	OPTION_NUMBER(0, "changes", "N", n_changes, 1, 1000000, "show N changes (default: 20)"),
-	OPTION_FLAG(0, "sensitivity", is_sensitivity,
-		    "also report the error with other values of the parameters of the machine"),
+	OPTION_FLAG(
+		0, "sensitivity", is_sensitivity,
+		"also report the error with other values of the parameters of the machine, around "
+		"the defaults and around what was learned"),
 	OPTION_QUIET(is_quiet, OPTION_PROGRESS_HELP),
 	OPTION_VERBOSE(is_verbose, "say more about rows that were left out"),
 	OPTION_END,
@@ -199,6 +209,7 @@ static void fini(void *target)
 
 	end_run(p);
 	free(p->inputs);
+	free(p->by_seed);
 }
 
 /* ---- progress ---- */
@@ -300,6 +311,15 @@ static int check(struct tuning *p)
 		return cli_wrong("--mca-params requires --model mca");
 	if (p->mca_params && p->is_random_start)
 		return cli_wrong("give --mca-params or --random-start, not both");
+	if (p->export && !p->output)
+		return cli_wrong("--export writes beside the learned parameters: give -o PARAMS");
+	if (p->export && !(model->traits & TACT_MODEL_PARAMS))
+		return cli_wrong("--export requires --model mca: the parameters of '%s' are not "
+				 "those of LLVM's machine",
+				 p->model);
+	if (p->checkpoint && p->seeds > 1)
+		return cli_wrong("--checkpoint keeps one run, and --seeds %u makes several",
+				 p->seeds);
 	if (p->checkpoint && p->method != TACT_TUNE_SURROGATE)
 		return cli_wrong(
 			"--checkpoint requires --method surrogate; the other methods take minutes");
@@ -364,6 +384,7 @@ static int create(struct tuning *p)
 		.n_ranks = p->ranks.n,
 		.sum = p->ranks.sum,
 		.group = p->ranks.group,
+		.by_opcode = p->export && p->method != TACT_TUNE_SURROGATE,
 	};
 
 	options.memory = memory;
@@ -413,11 +434,37 @@ static int save(const struct tuning *p)
 	return status < 0 ? cli_complain(p->output_path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
-static int learn(struct tuning *p)
+static int export_llvm(const struct tuning *p)
+{
+	struct tact_tune_export e = TACT_TUNE_EXPORT_INIT;
+	struct text path = {0}, comment = {0};
+	struct tact_diag diag = {0};
+	int status;
+
+	if (!p->export)
+		return CLI_GOOD;
+	text_printf(&path, "%s.td", p->output_path);
+	describe(p, &comment);
+	status = tact_tuner_export_llvm(p->tuner, cli_string(&path), comment.data, &e, &diag);
+	if (status >= 0 && !p->is_quiet)
+		cli_message("%s: %zu opcodes of LLVM, %zu of them in the training rows, %zu that "
+			    "stand for "
+			    "several of tact's instructions with different ones",
+			    path.data, e.n_opcodes, e.n_learned, e.n_shared);
+	if (status == -TACT_E_NO_TOOL)
+		status = cli_complain("--export llvm", &diag, status, CLI_UNABLE);
+	else if (status < 0)
+		status = cli_complain(path.data, &diag, status, CLI_FAILED);
+	text_free(&comment);
+	text_free(&path);
+	return status;
+}
+
+/* Runs the tuner.  Returns an exit code. */
+static int run_tuner(struct tuning *p)
 {
 	struct tact_diag diag = {0};
-	struct text text = {0};
-	int status = tact_tuner_run(p->tuner, &diag), printed;
+	int status = tact_tuner_run(p->tuner, &diag);
 
 	progress_clear(&p->progress);
 	if (status == -TACT_E_NOMEM)
@@ -433,15 +480,64 @@ static int learn(struct tuning *p)
 			cli_message("%s", diag.text[0] ? diag.text : tact_strerror(status));
 		return status == -TACT_E_NO_TOOL ? CLI_UNABLE : CLI_FAILED;
 	}
+	return CLI_GOOD;
+}
+
+static void note_seed(struct tuning *p, unsigned i)
+{
+	struct tact_tune_summary s = TACT_TUNE_SUMMARY_INIT;
+
+	tact_tuner_get_summary(p->tuner, &s);
+	p->by_seed[i][0] = s.defaults[TACT_TUNE_TEST];
+	p->by_seed[i][1] = s.start[TACT_TUNE_TEST];
+	p->by_seed[i][2] = s.learned[TACT_TUNE_TEST];
+}
+
+static int learn(struct tuning *p)
+{
+	struct text text = {0};
+	int status = run_tuner(p), printed;
+
+	if (status)
+		return status;
+	note_seed(p, 0);
 	status = save(p);
+	if (!status)
+		status = export_llvm(p);
 	if (p->n_printed && p->format == FORMAT_TEXT)
 		text_add(&text, "\n");
 	printed = tuning_print(p, &text);
 	p->n_printed++;
 	output_write(&p->out, &text);
 	text_free(&text);
-	if (p->out.failed || printed)
+	if (p->out.failed || (printed && !status))
 		status = CLI_FAILED;
+	return status;
+}
+
+/* Runs with another seed for the figures only. */
+static int try_seed(struct tuning *p, unsigned i)
+{
+	const unsigned first = p->seed;
+	int status = load_start(p);
+
+	p->seed += i;
+	if (!status)
+		status = create(p);
+	if (!status) {
+		/* Rows that are left out leave the others. */
+		const int read = tuning_read(p);
+
+		status = p->n_rows ? CLI_GOOD : read;
+	}
+	if (!status) {
+		progress_init(&p->progress, "", 0, p->is_quiet);
+		status = run_tuner(p);
+	}
+	if (!status)
+		note_seed(p, i);
+	p->seed = first;
+	end_run(p);
 	return status;
 }
 
@@ -450,6 +546,11 @@ static int tune_one(struct tuning *p, const struct tact_arch *arch)
 	int status, read;
 
 	p->arch = arch;
+	for (unsigned i = 1; i < p->seeds; i++) {
+		status = try_seed(p, i);
+		if (status)
+			return status;
+	}
 	p->output_path = path_of(p, p->output);
 	p->checkpoint_path = path_of(p, p->checkpoint);
 	status = load_start(p);
@@ -475,6 +576,7 @@ static int run(void *target)
 	status = p->n_inputs ? archlist_resolve(&p->archs, NULL, p->is_quiet) : CLI_GOOD;
 	if (!status)
 		status = check(p);
+	p->by_seed = cli_alloc(p->seeds * sizeof(*p->by_seed));
 	if (status || output_open(&p->out, NULL))
 		return status ? status : CLI_FAILED;
 	/* A CPU without rows does not keep the others from theirs. */
@@ -535,6 +637,7 @@ int cmd_tune(int argc, char **argv)
 	struct tuning p = {.model = "mca",
 			   .mode = TACT_MODE_UNROLL,
 			   .memory = TUNING_MEMORY_AUTO,
+			   .seeds = 1,
 			   .n_changes = 20};
 
 	return option_command_run(&command, &p, argc, argv);

@@ -3,6 +3,7 @@
  * What tact tune found, as text, CSV and JSON.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "common/cli.h"
 #include "tuning.h"
 
-enum { N_TABLES = 3, MAX_LABELS = 64, MAX_POINTS = 64 };
+enum { N_TABLES = TUNING_N_TABLES, MAX_LABELS = 64, MAX_POINTS = 64 };
 static const char *const tables[N_TABLES] = {"default", "start", "learned"};
 static const char *const parts[TACT_TUNE_N_PARTS] = {"train", "validation", "test"};
 
@@ -99,7 +100,56 @@ static void group_by_part(struct rows *r)
 		r->group[i] = r->part[i];
 }
 
+/* ---- runs with other seeds ---- */
+
+struct over_seeds {
+	double mean[N_TABLES], deviation[N_TABLES];
+};
+
+/* The deviation is that of a sample: n - 1. */
+static void over_seeds(const struct tuning *p, struct over_seeds *out)
+{
+	for (int t = 0; t < N_TABLES; t++) {
+		double sum = 0, squares = 0;
+
+		for (unsigned i = 0; i < p->seeds; i++)
+			sum += p->by_seed[i][t];
+		out->mean[t] = sum / p->seeds;
+		for (unsigned i = 0; i < p->seeds; i++)
+			squares += (p->by_seed[i][t] - out->mean[t]) *
+				   (p->by_seed[i][t] - out->mean[t]);
+		out->deviation[t] = sqrt(squares / (p->seeds - 1));
+	}
+}
+
 /* ---- text ---- */
+
+static void text_seed(struct text *out, const char *name, const double *error)
+{
+	text_printf(out, "%-20s", name);
+	for (int t = 0; t < N_TABLES; t++)
+		text_printf(out, " %7.2f%%", 100 * error[t]);
+	text_add(out, "\n");
+}
+
+static void text_seeds(struct text *out, const struct tuning *p)
+{
+	struct over_seeds all;
+
+	if (p->seeds < 2)
+		return;
+	over_seeds(p, &all);
+	text_printf(out, "\n%-20s %8s %8s %8s\n", "Test error by seed", tables[0], tables[1],
+		    tables[2]);
+	for (unsigned i = 0; i < p->seeds; i++) {
+		char seed[16];
+
+		snprintf(seed, sizeof(seed), "%u", p->seed + i);
+		text_seed(out, seed, p->by_seed[i]);
+	}
+	text_seed(out, "mean", all.mean);
+	text_seed(out, "standard deviation", all.deviation);
+}
 
 static void text_tau(struct text *out, const struct tact_scores *s)
 {
@@ -198,21 +248,42 @@ static void text_histograms(struct text *out, const struct tuning *p)
 	}
 }
 
-static int points(const struct tuning *p, struct tact_tune_point *out)
+/* Around the defaults, then around what was learned. */
+enum { N_SWEEPS = 2 };
+static const char *const sweeps[N_SWEEPS] = {"default", "learned"};
+
+static int points(const struct tuning *p, int sweep, struct tact_tune_point *out)
 {
-	return p->is_sensitivity ? tact_tuner_sensitivity(p->tuner, out, MAX_POINTS) : 0;
+	if (!p->is_sensitivity)
+		return 0;
+	return sweep ? tact_tuner_sensitivity(p->tuner, out, MAX_POINTS)
+		     : tact_tuner_default_sensitivity(p->tuner, out, MAX_POINTS);
 }
 
 static void text_points(struct text *out, const struct tuning *p)
 {
-	struct tact_tune_point list[MAX_POINTS];
-	int n = points(p, list);
+	struct tact_tune_point list[N_SWEEPS][MAX_POINTS];
+	int n[N_SWEEPS], most = 0;
 
-	if (n > 0)
-		text_add(out, "\nTest error with other values of the machine:\n");
-	for (int i = 0; i < n; i++)
-		text_printf(out, "%-20s %6d %8.2f%%%s\n", list[i].name, list[i].value,
-			    100 * list[i].error, list[i].is_learned ? "  learned" : "");
+	for (int s = 0; s < N_SWEEPS; s++) {
+		n[s] = points(p, s, list[s]);
+		most = n[s] > most ? n[s] : most;
+	}
+	if (most > 0)
+		text_add(out, "\nTest error with other values of the machine (*: its own):\n"
+			      "Around the defaults                     Around what was learned\n");
+	for (int i = 0; i < most; i++) {
+		const size_t start = out->size;
+
+		for (int s = 0; s < N_SWEEPS; s++) {
+			text_pad(out, 40 * (size_t)s, start);
+			if (i < n[s])
+				text_printf(out, "%-20s %6d %7.2f%%%s", list[s][i].name,
+					    list[s][i].value, 100 * list[s][i].error,
+					    list[s][i].is_learned ? " *" : "");
+		}
+		text_add(out, "\n");
+	}
 }
 
 static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_summary *s,
@@ -231,6 +302,7 @@ static void print_text(struct tuning *p, struct rows *r, const struct tact_tune_
 	if (isfinite(s->surrogate))
 		text_printf(out, "The surrogate is %.2f%% off the model.\n", 100 * s->surrogate);
 	text_scores(out, r);
+	text_seeds(out, p);
 	text_labels(out, "Application (test)", r, p->apps);
 	text_labels(out, "Category (test)", r, p->categories);
 	text_changes(out, p);
@@ -291,13 +363,47 @@ static void csv_changes(const struct csv_table *csv, const struct tuning *p)
 	}
 }
 
+static void csv_seeds(const struct csv_table *csv, const struct tuning *p)
+{
+	struct over_seeds all;
+
+	if (p->seeds < 2)
+		return;
+	over_seeds(p, &all);
+	for (int t = 0; t < N_TABLES; t++) {
+		for (unsigned i = 0; i < p->seeds; i++) {
+			char seed[16];
+
+			snprintf(seed, sizeof(seed), "%u", p->seed + i);
+			csv_number(csv, "seed", seed, tables[t], "mape", p->by_seed[i][t]);
+		}
+		csv_number(csv, "seeds", "test", tables[t], "mean", all.mean[t]);
+		csv_number(csv, "seeds", "test", tables[t], "deviation", all.deviation[t]);
+	}
+}
+
+static void csv_points(const struct csv_table *csv, const struct tuning *p)
+{
+	struct tact_tune_point list[MAX_POINTS];
+
+	for (int s = 0; s < N_SWEEPS; s++) {
+		const int n = points(p, s, list);
+
+		for (int i = 0; i < n; i++) {
+			char value[16];
+
+			snprintf(value, sizeof(value), "%d", list[i].value);
+			csv_number(csv, "sensitivity", list[i].name, sweeps[s], value,
+				   list[i].error);
+		}
+	}
+}
+
 static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 {
 	const struct csv_table csv = {out, tact_arch_name(p->arch)};
 	struct tact_scores scores[TACT_TUNE_N_PARTS];
-	struct tact_tune_point list[MAX_POINTS];
 	struct tact_tune_histogram h = TACT_TUNE_HISTOGRAM_INIT;
-	int n;
 
 	if (!p->n_printed)
 		text_add(out, "kind,name,table,key,value,arch\n");
@@ -313,6 +419,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 					   scores[part].tau);
 		}
 	}
+	csv_seeds(&csv, p);
 	csv_labels(&csv, "application", r, p->apps);
 	csv_labels(&csv, "category", r, p->categories);
 	csv_changes(&csv, p);
@@ -327,15 +434,7 @@ static void print_csv(struct tuning *p, struct rows *r, struct text *out)
 			csv_number(&csv, "values", h.kind, tables[2], value, (double)h.learned[v]);
 		}
 	}
-	n = points(p, list);
-	for (int i = 0; i < n; i++) {
-		struct text value = {0};
-
-		text_printf(&value, "%d", list[i].value);
-		csv_number(&csv, "sensitivity", list[i].name, tables[2], cli_string(&value),
-			   list[i].error);
-		text_free(&value);
-	}
+	csv_points(&csv, p);
 }
 
 /* ---- JSON ---- */
@@ -442,19 +541,44 @@ static void json_histograms(struct json *json, const struct tuning *p)
 	json_end(json);
 }
 
+static void json_seeds(struct json *json, const struct tuning *p)
+{
+	struct over_seeds all;
+
+	json_begin_array(json, "seeds");
+	if (p->seeds > 1)
+		over_seeds(p, &all);
+	for (int t = 0; t < N_TABLES && p->seeds > 1; t++) {
+		json_begin_object(json, NULL);
+		json_put_string(json, "table", tables[t]);
+		json_value(json, "mean", all.mean[t]);
+		json_value(json, "deviation", all.deviation[t]);
+		json_begin_array(json, "mape");
+		for (unsigned i = 0; i < p->seeds; i++)
+			json_value(json, NULL, p->by_seed[i][t]);
+		json_end(json);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void json_points(struct json *json, const struct tuning *p)
 {
 	struct tact_tune_point list[MAX_POINTS];
-	int n = points(p, list);
 
 	json_begin_array(json, "sensitivity");
-	for (int i = 0; i < n; i++) {
-		json_begin_object(json, NULL);
-		json_put_string(json, "name", list[i].name);
-		json_value(json, "value", list[i].value);
-		json_value(json, "mape", list[i].error);
-		json_put_bool(json, "learned", list[i].is_learned);
-		json_end(json);
+	for (int s = N_SWEEPS; s-- > 0;) {
+		const int n = points(p, s, list);
+
+		for (int i = 0; i < n; i++) {
+			json_begin_object(json, NULL);
+			json_put_string(json, "table", sweeps[s]);
+			json_put_string(json, "name", list[i].name);
+			json_value(json, "value", list[i].value);
+			json_value(json, "mape", list[i].error);
+			json_put_bool(json, "learned", s && list[i].is_learned);
+			json_end(json);
+		}
 	}
 	json_end(json);
 }
@@ -478,6 +602,7 @@ static void print_json(struct tuning *p, struct rows *r, const struct tact_tune_
 	json_value(&json, "surrogate_mape", s->surrogate);
 	json_value(&json, "unit", s->unit);
 	json_scores(&json, r);
+	json_seeds(&json, p);
 	json_labels(&json, "applications", r, p->apps);
 	json_labels(&json, "categories", r, p->categories);
 	json_changes(&json, p);

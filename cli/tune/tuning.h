@@ -19,14 +19,16 @@
 #include "common/output.h"
 #include "common/progress.h"
 
+enum { TUNING_N_TABLES = 3 }; /* default, start, learned */
+
 struct tuning {
 	/* options */
 	struct archlist archs;
 	const char **inputs; /* owned; borrowed strings */
 	size_t n_inputs;
 	const char *model, *mca_params, *output, *checkpoint;
-	int method, mode, init, memory, format;
-	unsigned what, corrupt, seed, jobs, budget, min_gain, n_changes;
+	int method, mode, init, memory, format, export;
+	unsigned what, corrupt, seed, seeds, jobs, budget, min_gain, n_changes;
 	unsigned embedding, hidden, layers, batch, samples, epochs, table_epochs, rounds;
 	bool is_random_start, is_unbounded, is_clean, is_quiet, is_verbose, is_sensitivity, has_mpi;
 	char why[120]; /* room for a message */
@@ -43,13 +45,15 @@ struct tuning {
 	size_t n_rows, row_capacity;
 	size_t n_twice, n_other_mode, n_other_arch, n_unmeasured, n_bad, n_unnamed;
 	size_t n_other_alignment;
-	size_t n_printed;  /* CPUs */
-	struct output out; /* open while CPUs are tuned */
+	double (*by_seed)[TUNING_N_TABLES]; /* owned; error of the test, of `seeds` runs */
+	size_t n_printed;		    /* CPUs */
+	struct output out;		    /* open while CPUs are tuned */
 	struct progress progress;
 	double last_shown; /* in a file */
 };
 
 enum { TUNING_MEMORY_AUTO = -1 };
+enum { TUNING_EXPORT_NONE, TUNING_EXPORT_LLVM };
 
 extern const char *const tuning_methods[];
 

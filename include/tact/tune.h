@@ -118,6 +118,11 @@ struct tact_tune_options {
 	 */
 	int (*sum)(void *group, uint64_t *values, size_t n);
 	void *group;
+
+	/* mca, not with the surrogate: instructions for which LLVM has one opcode share their values,
+	 * so that tact_tuner_export_llvm loses nothing.  Requires LLVM's module.
+	 */
+	bool by_opcode;
 };
 #define TACT_TUNE_OPTIONS_INIT TACT_SIZED(struct tact_tune_options)
 
@@ -158,6 +163,26 @@ int tact_tuner_run(struct tact_tuner *tuner, struct tact_diag *diag);
  */
 int tact_tuner_save(const struct tact_tuner *tuner, const char *path, const char *comment,
 		    struct tact_diag *diag);
+
+/* What was exported. */
+struct tact_tune_export {
+	size_t size;	  /* sizeof(struct tact_tune_export) */
+	size_t n_opcodes; /* of LLVM, with values */
+	size_t n_learned; /* of these, in the training rows */
+	size_t n_shared; /* of these, of several forms whose values differ: the one counts that occurs
+			     most often in the training rows */
+};
+#define TACT_TUNE_EXPORT_INIT TACT_SIZED(struct tact_tune_export)
+
+/* Writes the learned parameters of mca as a scheduling model of LLVM, in TableGen: for a build of LLVM,
+ * whose llvm-mca then predicts with them (doc/models/tune.md).  comment as above; out may be NULL.
+ * Returns 0, or, with the reason in diag,
+ *   -TACT_E_INVAL    no tuner or path, before a run, or parameters of another model
+ *   -TACT_E_NO_TOOL  LLVM's module is not there: it knows the names of opcodes
+ *   -TACT_E_IO, -TACT_E_NOMEM
+ */
+int tact_tuner_export_llvm(const struct tact_tuner *tuner, const char *path, const char *comment,
+			   struct tact_tune_export *out, struct tact_diag *diag);
 
 /* ---- what came out ---- */
 
@@ -247,6 +272,10 @@ struct tact_tune_point {
  * no `out`; -TACT_E_NOMEM.
  */
 int tact_tuner_sensitivity(struct tact_tuner *tuner, struct tact_tune_point *out, size_t capacity);
+
+/* The same around the defaults; is_learned says that a point has the default. */
+int tact_tuner_default_sensitivity(struct tact_tuner *tuner, struct tact_tune_point *out,
+				   size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -111,7 +111,7 @@ static int fill_by_facts(struct tact_form_info *info, const struct tact_arch *ar
 {
 	const struct llvm_place place = {.setting = insn->setting, .length = insn->length};
 	const struct arch_llvm *llvm = arch->llvm;
-	struct llvm_facts *f = malloc(sizeof(*f));
+	struct llvm_facts *f = calloc(2, sizeof(*f)); /* an instruction may be two for LLVM */
 	int status = -TACT_E_NO_DATA;
 
 	if (!f)

@@ -23,7 +23,7 @@ extern "C" {
 #include <stdint.h>
 #endif
 
-enum { LLVM_WIRE_VERSION = 4 };
+enum { LLVM_WIRE_VERSION = 5 };
 
 /* Its only symbol: const struct llvm_api *tact_llvm_api(void). */
 #define LLVM_WIRE_SYMBOL "tact_llvm_api"
@@ -36,7 +36,8 @@ enum {
 	LLVM_MAX_KINDS = 63,	 /* resources of a CPU: bits of a mask */
 	LLVM_MAX_HINTS = 2,	 /* of an instruction */
 	LLVM_MAX_FILES = 8,	 /* register files of a CPU */
-	LLVM_NO_REGISTER = 0xffff
+	LLVM_NO_REGISTER = 0xffff,
+	LLVM_NO_PLACE = 0xff
 };
 
 /* What LLVM is told of the code around an instruction (its "instruments"): "RISCV-LMUL", "M2". */
@@ -80,11 +81,16 @@ struct llvm_operand {
 	uint8_t access;	  /* bits of enum llvm_access */
 	bool is_explicit; /* written in assembly text */
 	uint16_t bits;	  /* of the part that is named; 0: not known */
+	/* By which numbers LLVM's tables name it among what is read and what is written;
+	 * LLVM_NO_PLACE: not at all.
+	 */
+	uint8_t use, def;
 };
 
 struct llvm_insn {
 	uint32_t size;
 	uint16_t opcode;
+	uint16_t usual; /* the opcode of the encoding that assemblers choose for the text */
 	uint8_t length;
 	uint8_t flow; /* enum llvm_flow */
 	bool is_conditional, is_indirect, loads, stores, has_side_effects, is_move;

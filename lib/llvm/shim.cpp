@@ -165,7 +165,22 @@ bool read_inst(llvm_set &set, MCInst &inst, uint64_t &length, const uint8_t *cod
 	       length && length <= size;
 }
 
-void add_register(llvm_set &set, llvm_insn &out, unsigned reg, uint8_t access, bool is_explicit)
+// What an instruction does with a register; where LLVM's tables have it.
+struct place {
+	uint8_t access;
+	bool is_explicit;
+	unsigned number;
+};
+
+void note_place(llvm_operand &to, const place &p)
+{
+	uint8_t &number = p.access == LLVM_WRITE ? to.def : to.use;
+
+	if (number == LLVM_NO_PLACE && p.number < LLVM_NO_PLACE)
+		number = (uint8_t)p.number;
+}
+
+void add_register(llvm_set &set, llvm_insn &out, unsigned reg, const place &p)
 {
 	if (reg >= set.spread.size())
 		return;
@@ -173,12 +188,15 @@ void add_register(llvm_set &set, llvm_insn &out, unsigned reg, uint8_t access, b
 		if (out.n_operands == LLVM_MAX_OPERANDS)
 			return;
 		// A flag or an implicit register that is read and written is one operand.
-		for (unsigned i = 0; i < out.n_operands && !is_explicit; i++)
+		for (unsigned i = 0; i < out.n_operands && !p.is_explicit; i++)
 			if (out.operand[i].reg == own) {
-				out.operand[i].access |= access;
+				out.operand[i].access |= p.access;
+				note_place(out.operand[i], p);
 				goto next;
 			}
-		out.operand[out.n_operands++] = {own, access, is_explicit, set.bits[reg]};
+		out.operand[out.n_operands] = {own,	      p.access,	     p.is_explicit,
+					       set.bits[reg], LLVM_NO_PLACE, LLVM_NO_PLACE};
+		note_place(out.operand[out.n_operands++], p);
 	next:;
 	}
 }
@@ -187,7 +205,9 @@ void fill_operands(llvm_set &set, const MCInst &inst, llvm_insn &out)
 {
 	const MCInstrDesc &desc = set.infos->get(inst.getOpcode());
 	const bool variadic_defs = desc.variadicOpsAreDefs();
-	unsigned n_defs = desc.getNumDefs();
+	const unsigned n_defs = desc.getNumDefs();
+	// Variable operands have no fixed number.
+	unsigned def = n_defs, use = desc.getNumOperands() - n_defs, left = n_defs;
 
 	for (unsigned i = 0; i < inst.getNumOperands(); i++) {
 		const MCOperand &operand = inst.getOperand(i);
@@ -198,16 +218,18 @@ void fill_operands(llvm_set &set, const MCInst &inst, llvm_insn &out)
 		}
 		if (!operand.isReg())
 			continue;
-		const bool writes =
-			n_defs ? n_defs-- > 0 : i >= desc.getNumOperands() && variadic_defs;
+		const bool writes = left ? left-- > 0 : i >= desc.getNumOperands() && variadic_defs;
+		const unsigned number = i >= desc.getNumOperands() ? (unsigned)LLVM_NO_PLACE
+					: writes		   ? i
+								   : i - n_defs;
 
-		add_register(set, out, number_of(operand.getReg()), writes ? LLVM_WRITE : LLVM_READ,
-			     true);
+		add_register(set, out, number_of(operand.getReg()),
+			     {(uint8_t)(writes ? LLVM_WRITE : LLVM_READ), true, number});
 	}
 	for (MCPhysReg reg : desc.implicit_defs())
-		add_register(set, out, reg, LLVM_WRITE, false);
+		add_register(set, out, reg, {LLVM_WRITE, false, def++});
 	for (MCPhysReg reg : desc.implicit_uses())
-		add_register(set, out, reg, LLVM_READ, false);
+		add_register(set, out, reg, {LLVM_READ, false, use++});
 }
 
 uint8_t flow_of(const MCInstrAnalysis &analysis, const MCInst &inst)
@@ -237,6 +259,7 @@ int decode(llvm_set *set, const uint8_t *code, size_t size, llvm_insn *out)
 		*out = {};
 		out->size = sizeof(*out);
 		out->opcode = (uint16_t)inst.getOpcode();
+		out->usual = set->usual[inst.getOpcode()];
 		out->length = (uint8_t)length;
 		out->flow = flow_of(*set->analysis, inst);
 		out->is_conditional = out->flow == LLVM_BRANCH;

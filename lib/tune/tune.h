@@ -78,6 +78,7 @@ struct tune_site {
 struct tune_table {
 	struct tact_mca_params *mca; /* owned; or */
 	struct tact_arch *arch;	     /* owned */
+	const uint16_t *tied;	     /* borrowed; as tact_tuner.tied */
 };
 
 /* Returns the instruction set of its content. */
@@ -141,6 +142,10 @@ struct tact_tuner {
 	size_t n_sites, site_capacity;
 	uint32_t *site_of;   /* owned; by form * ARCH_N_SITUATIONS + situation: number + 1 */
 	uint32_t *site_rows; /* owned */
+	/* Forms that have the same values, or NULL; owned.  By form: the one of them that has the
+	 * site, and the next one of the circle.
+	 */
+	uint16_t *canon, *tied;
 	size_t n_site_rows, site_row_capacity;
 	int port_sets[ARCH_MAX_PORT_SETS]; /* as values of parameters: masks that the architecture's
 					      tables have */
@@ -159,6 +164,10 @@ struct tact_tuner {
 	size_t n_changes;
 	bool has_run;
 };
+
+/* Notes which opcodes of LLVM's the instructions of the training rows have. */
+struct mca_export;
+int tune_note_opcodes(const struct tact_tuner *t, struct mca_export *e);
 
 /* Makes params, sites and workers from the rows and the start. */
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag);
@@ -208,6 +217,10 @@ int tune_evaluate_parts(struct tact_tuner *t, unsigned parts);
 
 /* Sets a value in the tables of all workers. */
 void tune_set(struct tact_tuner *t, const struct tune_param *param, int value);
+
+/* Calls fn while all workers have another table; afterwards they have the present one again. */
+int tune_with_table(struct tact_tuner *t, const struct tune_table *table,
+		    int (*fn)(struct tact_tuner *t, void *context), void *context);
 void tune_values_get(const struct tact_tuner *t, int *values);
 void tune_values_set(struct tact_tuner *t, const int *values);
 

@@ -183,33 +183,71 @@ static int point_value(const struct tune_param *p, int learned, unsigned k)
 	return learned - 3 + (int)k;
 }
 
-int tact_tuner_sensitivity(struct tact_tuner *t, struct tact_tune_point *out, size_t capacity)
+struct points {
+	struct tact_tune_point *list; /* borrowed */
+	size_t n, capacity;
+};
+
+static int try_points(struct tact_tuner *t, void *context)
 {
 	enum { POINTS = 7 };
-	size_t n = 0;
+	struct points *to = context;
 	int status = 0;
 
-	if (!t || !t->workers || (!out && capacity))
-		return -TACT_E_INVAL;
 	for (size_t g = 0; g < t->n_globals && status >= 0; g++) {
 		const struct tune_param *p = &t->params[g];
-		int learned = tune_value(&t->workers[0].table, p);
+		int present = tune_value(&t->workers[0].table, p);
 
 		for (unsigned k = 0; k < POINTS && status >= 0; k++) {
-			int value = point_value(p, learned, k);
+			struct tact_tune_point *point = &to->list[to->n];
+			int value = point_value(p, present, k);
 
-			if (value < p->low || value > p->high || n == capacity)
+			if (value < p->low || value > p->high || to->n == to->capacity)
 				continue;
 			tune_set(t, p, value);
 			status = tune_evaluate_parts(t, 1u << TACT_TUNE_TEST);
-			tune_param_name(&t->workers[0].table, p, out[n].name, sizeof(out[n].name));
-			out[n].value = value;
-			out[n].is_learned = value == learned;
-			out[n++].error = tune_error_of(t, TACT_TUNE_TEST);
+			tune_param_name(&t->workers[0].table, p, point->name, sizeof(point->name));
+			point->value = value;
+			point->is_learned = value == present;
+			point->error = tune_error_of(t, TACT_TUNE_TEST);
+			to->n++;
 		}
-		tune_set(t, p, learned);
+		tune_set(t, p, present);
 	}
+	return status;
+}
+
+int tact_tuner_sensitivity(struct tact_tuner *t, struct tact_tune_point *out, size_t capacity)
+{
+	struct points points = {.list = out, .capacity = capacity};
+	int status;
+
+	if (!t || !t->workers || (!out && capacity))
+		return -TACT_E_INVAL;
+	status = try_points(t, &points);
 	if (status >= 0)
 		status = tune_evaluate_parts(t, 1u << TACT_TUNE_TEST);
-	return status < 0 ? status : (int)n;
+	return status < 0 ? status : (int)points.n;
+}
+
+int tact_tuner_default_sensitivity(struct tact_tuner *t, struct tact_tune_point *out,
+				   size_t capacity)
+{
+	struct points points = {.list = out, .capacity = capacity};
+	int status = 0, after = 0;
+
+	if (!t || !t->workers || (!out && capacity))
+		return -TACT_E_INVAL;
+	/* With the defaults, loads wait for nothing. */
+	if (t->codes)
+		status = tune_codes_make(t, TACT_MCA_NO_ALIAS);
+	if (status >= 0)
+		status = tune_with_table(t, &t->defaults, try_points, &points);
+	if (t->codes)
+		after = tune_codes_make(t, t->opt.memory);
+	if (status >= 0)
+		status = after;
+	if (status >= 0)
+		status = tune_evaluate_parts(t, 1u << TACT_TUNE_TEST);
+	return status < 0 ? status : (int)points.n;
 }

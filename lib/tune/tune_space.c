@@ -9,6 +9,7 @@
 #include <tact/insn.h>
 
 #include "block/block.h"
+#include "mca/mca_export.h"
 #include "tune/tune.h"
 
 /* A use of a form in a row, while sites are being made. */
@@ -52,7 +53,11 @@ static unsigned n_forms(const struct tact_tuner *t)
 const struct tune_site *tune_site_of(const struct tact_tuner *t, unsigned form,
 				     enum arch_situation situation)
 {
-	uint32_t number = form < n_forms(t) ? t->site_of[form * ARCH_N_SITUATIONS + situation] : 0;
+	uint32_t number;
+
+	if (t->canon && form < n_forms(t))
+		form = t->canon[form];
+	number = form < n_forms(t) ? t->site_of[form * ARCH_N_SITUATIONS + situation] : 0;
 
 	return number ? &t->sites[number - 1] : NULL;
 }
@@ -90,7 +95,8 @@ static int find_uses(struct tact_tuner *t, struct uses *u)
 
 			if (insn->form >= n_forms(t))
 				continue;
-			status = t->codes ? add_use(u, insn->form, ARCH_PLAIN, r)
+			status = t->codes ? add_use(u, t->canon ? t->canon[insn->form] : insn->form,
+						    ARCH_PLAIN, r)
 					  : add_table_uses(u, t->opt.arch, insn, r);
 		}
 		if (status < 0)
@@ -280,6 +286,35 @@ static void find_port_sets(struct tact_tuner *t)
 	}
 }
 
+/* Finds the forms that LLVM has one opcode for. */
+static int make_ties(struct tact_tuner *t, struct tact_diag *diag)
+{
+	struct mca_export *e = NULL;
+	int status = tact_mca_params_create(&t->defaults.mca, t->opt.arch, diag);
+
+	if (status >= 0)
+		status = mca_export_create(&e, t->defaults.mca, diag);
+	if (status >= 0)
+		status = tune_note_opcodes(t, e);
+	t->canon = calloc(n_forms(t), sizeof(*t->canon));
+	t->tied = calloc(n_forms(t), sizeof(*t->tied));
+	if (status >= 0)
+		status =
+			t->canon && t->tied ? mca_export_ties(e, t->canon, t->tied) : -TACT_E_NOMEM;
+	mca_export_destroy(e);
+	tact_mca_params_destroy(t->defaults.mca);
+	t->defaults.mca = NULL;
+	return status;
+}
+
+/* What is tied starts with the values of the form that has the site. */
+static void spread_start(struct tact_tuner *t)
+{
+	t->start.tied = t->tied;
+	for (size_t i = t->n_globals; t->tied && i < t->n_params; i++)
+		tune_assign(&t->start, &t->params[i], tune_value(&t->start, &t->params[i]));
+}
+
 /* Makes the start, with separate data for everything that is learned. */
 static int make_start(struct tact_tuner *t)
 {
@@ -305,6 +340,8 @@ static int make_start(struct tact_tuner *t)
 					      t->opt.start ? t->opt.start : t->defaults.mca, NULL);
 	if (status >= 0 && t->opt.random_start)
 		tune_sample(t->start.mca, t->opt.what, &rng);
+	if (status >= 0)
+		spread_start(t);
 	return status;
 }
 
@@ -333,8 +370,12 @@ static int make_worker(struct tact_tuner *t, struct tune_worker *w)
 int tune_space_create(struct tact_tuner *t, struct tact_diag *diag)
 {
 	struct uses uses = {0};
-	int status;
+	int status = t->opt.by_opcode ? make_ties(t, diag) : 0;
 
+	if (status < 0)
+		return status == -TACT_E_NO_TOOL ? status
+						 : tact_fail(diag, (enum tact_error) - status, "%s",
+							     tact_strerror(status));
 	if (t->is_mca) {
 		t->codes = calloc(t->rows.n, sizeof(struct tact_mca_code *));
 		if (!t->codes)

@@ -35,6 +35,7 @@ int tune_table_copy(struct tune_table *out, const struct tune_table *from)
 		status = tact_mca_params_copy(&copy.mca, from->mca, NULL);
 	else
 		status = tact_arch_copy(&copy.arch, from->arch);
+	copy.tied = from->tied;
 	if (status >= 0)
 		*out = copy;
 	return status;
@@ -98,12 +99,21 @@ int tune_value(const struct tune_table *table, const struct tune_param *p)
 	}
 }
 
+static void assign_mca(struct tune_table *table, const struct tune_param *p, int value)
+{
+	tact_mca_set(table->mca, p->form, p->kind, p->index, value);
+	if (!table->tied || p->form == TACT_FORM_NONE)
+		return;
+	for (unsigned form = table->tied[p->form]; form != p->form; form = table->tied[form])
+		tact_mca_set(table->mca, form, p->kind, p->index, value);
+}
+
 void tune_assign(struct tune_table *table, const struct tune_param *p, int value)
 {
 	struct arch_own *own;
 
 	if (table->mca) {
-		tact_mca_set(table->mca, p->form, p->kind, p->index, value);
+		assign_mca(table, p, value);
 		return;
 	}
 	if (p->kind == TUNE_CORE) {

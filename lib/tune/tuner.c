@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mca/mca_export.h"
 #include "tune/tune.h"
 
 enum { MIN_ROWS = 20, MAX_THREADS = 256 };
@@ -65,6 +66,9 @@ static const char *fault_of(const struct tact_tune_options *o, const struct tact
 		return "random and given starts of this kind are for the model mca";
 	if (is_mca && o->corrupt)
 		return "corrupted tables are for the models facile and sim";
+	if (o->by_opcode && (!is_mca || o->method == TACT_TUNE_SURROGATE))
+		return "forms share values by opcode for the model mca only, and not with the "
+		       "method surrogate";
 	if (o->corrupt > 100)
 		return "more than 100 percent cannot be corrupted";
 	if (o->what & ~all)
@@ -148,6 +152,7 @@ void tact_tuner_destroy(struct tact_tuner *t)
 	tact_block_destroy(t->decoder);
 	tune_table_fini(&t->defaults);
 	tune_table_fini(&t->start);
+	FREE_ALL(t->canon, t->tied);
 	FREE_ALL(t->params, t->sites, t->site_of, t->site_rows, t->predicted, t->error,
 		 t->by_default, t->by_start, t->changes, t);
 }
@@ -189,7 +194,8 @@ static int check_rows(struct tact_tuner *t, struct tact_diag *diag)
 	return 0;
 }
 
-static int predict_with(struct tact_tuner *t, const struct tune_table *table, double *out)
+int tune_with_table(struct tact_tuner *t, const struct tune_table *table,
+		    int (*fn)(struct tact_tuner *t, void *context), void *context)
 {
 	struct tune_table present[MAX_THREADS];
 	int status = 0;
@@ -215,9 +221,7 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 		}
 	}
 	if (status >= 0)
-		status = tune_evaluate(t);
-	if (status >= 0)
-		memcpy(out, t->predicted, t->rows.n * sizeof(*out));
+		status = fn(t, context);
 	for (unsigned i = 0; i < n; i++) {
 		struct tune_worker *w = &t->workers[i];
 		struct tact_mca_options options = {.size = sizeof(options)};
@@ -235,6 +239,15 @@ static int predict_with(struct tact_tuner *t, const struct tune_table *table, do
 		}
 		tune_table_fini(&copy);
 	}
+	return status;
+}
+
+static int predict_all(struct tact_tuner *t, void *out)
+{
+	int status = tune_evaluate(t);
+
+	if (status >= 0)
+		memcpy(out, t->predicted, t->rows.n * sizeof(*t->predicted));
 	return status;
 }
 
@@ -282,7 +295,7 @@ static int prepare(struct tact_tuner *t, struct tact_diag *diag)
 	if (!t->n_params)
 		return tact_fail(diag, TACT_E_INVAL,
 				 "no instruction of the blocks has a parameter to learn");
-	status = predict_with(t, &t->defaults, t->by_default);
+	status = tune_with_table(t, &t->defaults, predict_all, t->by_default);
 	if (status >= 0 && t->codes)
 		status = choose_memory(t);
 	if (status >= 0)
@@ -331,6 +344,56 @@ int tact_tuner_save(const struct tact_tuner *t, const char *path, const char *co
 	if (t->is_mca)
 		return tact_mca_params_save(t->workers[0].table.mca, path, comment, diag);
 	return tact_arch_save(t->workers[0].table.arch, path, comment, diag);
+}
+
+int tune_note_opcodes(const struct tact_tuner *t, struct mca_export *e)
+{
+	const struct tact_block *b = t->decoder;
+	int status = 0;
+
+	for (size_t r = 0; r < t->rows.n && status >= 0; r++) {
+		const struct tune_row *row = &t->rows.rows[r];
+		const uint8_t *code = t->rows.code + row->code;
+
+		if (row->part != TACT_TUNE_TRAIN)
+			continue;
+		status = tact_block_load(t->decoder, code, row->size, NULL);
+		for (size_t i = 0; i < b->n_insns && status >= 0; i++) {
+			const struct tact_insn *insn = b->insns[i].insn;
+
+			status = mca_export_note(e, insn->form, code, insn->length);
+			code += insn->length;
+		}
+	}
+	return status;
+}
+
+int tact_tuner_export_llvm(const struct tact_tuner *t, const char *path, const char *comment,
+			   struct tact_tune_export *out, struct tact_diag *diag)
+{
+	struct tact_tune_export all = TACT_TUNE_EXPORT_INIT;
+	struct mca_export_summary s = {0};
+	struct mca_export *e;
+	int status;
+
+	if (!t || !path || !t->workers || (out && !tact_can_fill(out)))
+		return tact_fail(diag, TACT_E_INVAL, "nothing was learned");
+	if (!t->is_mca)
+		return tact_fail(diag, TACT_E_INVAL,
+				 "only parameters of the model mca are those of LLVM's machine");
+	status = mca_export_create(&e, t->workers[0].table.mca, diag);
+	if (status < 0)
+		return status;
+	status = tune_note_opcodes(t, e);
+	if (status < 0)
+		tact_fail(diag, (enum tact_error) - status, "%s", tact_strerror(status));
+	else
+		status = mca_export_write(e, path, comment, &s, diag);
+	mca_export_destroy(e);
+	all.n_opcodes = s.n_opcodes;
+	all.n_learned = s.n_noted;
+	all.n_shared = s.n_shared;
+	return status < 0 || !out ? status : tact_fill(out, &all, sizeof(all));
 }
 
 /* ---- what came out ---- */

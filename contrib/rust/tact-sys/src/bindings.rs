@@ -2242,6 +2242,16 @@ pub struct tact_tune_options {
     pub n_ranks: c_uint,
     pub sum: Option<unsafe extern "C" fn(group: *mut c_void, values: *mut u64, n: usize) -> c_int>,
     pub group: *mut c_void,
+    pub by_opcode: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tact_tune_export {
+    pub size: usize,
+    pub n_opcodes: usize,
+    pub n_learned: usize,
+    pub n_shared: usize,
 }
 
 #[repr(C)]
@@ -2381,7 +2391,8 @@ sized! {
     tact_mix_train_options tact_mix_record_options tact_mix_recorded tact_mix_emulate_options
     tact_mix_emulated tact_mix_windows_options tact_mix_windowed tact_model tact_model_options
     tact_estimate tact_model_row tact_tune_progress tact_tune_network tact_tune_options
-    tact_tune_summary tact_tune_row tact_tune_change tact_tune_histogram tact_view
+    tact_tune_export tact_tune_summary tact_tune_row tact_tune_change tact_tune_histogram
+    tact_view
 }
 
 zeroed! {
@@ -2745,11 +2756,13 @@ extern "C" {
     pub fn tact_tuner_add(tuner: *mut tact_tuner, code: *const u8, size: usize, cycles: f64, group: *const c_char, diag: *mut tact_diag) -> c_int;
     pub fn tact_tuner_run(tuner: *mut tact_tuner, diag: *mut tact_diag) -> c_int;
     pub fn tact_tuner_save(tuner: *const tact_tuner, path: *const c_char, comment: *const c_char, diag: *mut tact_diag) -> c_int;
+    pub fn tact_tuner_export_llvm(tuner: *const tact_tuner, path: *const c_char, comment: *const c_char, out: *mut tact_tune_export, diag: *mut tact_diag) -> c_int;
     pub fn tact_tuner_get_summary(tuner: *const tact_tuner, out: *mut tact_tune_summary) -> c_int;
     pub fn tact_tuner_get_row(tuner: *const tact_tuner, i: usize, out: *mut tact_tune_row) -> c_int;
     pub fn tact_tuner_get_change(tuner: *const tact_tuner, i: usize, out: *mut tact_tune_change) -> c_int;
     pub fn tact_tuner_get_histogram(tuner: *const tact_tuner, i: usize, out: *mut tact_tune_histogram) -> c_int;
     pub fn tact_tuner_sensitivity(tuner: *mut tact_tuner, out: *mut tact_tune_point, capacity: usize) -> c_int;
+    pub fn tact_tuner_default_sensitivity(tuner: *mut tact_tuner, out: *mut tact_tune_point, capacity: usize) -> c_int;
     pub fn tact_version() -> u32;
     pub fn tact_view_bottleneck_name(b: c_uint) -> *const c_char;
     pub fn tact_view_bottleneck_name_on(arch: *const tact_arch, b: c_uint) -> *const c_char;

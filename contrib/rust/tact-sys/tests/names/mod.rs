@@ -163,7 +163,8 @@ structs! {
         no_bounds rate table_rate;
     tact_tune_options: size arch start model method what memory learn_memory random_start
         corrupt mode init seed threads budget min_gain network checkpoint report context rank
-        n_ranks sum group;
+        n_ranks sum group by_opcode;
+    tact_tune_export: size n_opcodes n_learned n_shared;
     tact_tune_summary: size n n_parameters n_changed n_forms evaluations defaults start learned
         surrogate unit;
     tact_tune_row: size code code_size group part measured defaults start learned;
@@ -349,7 +350,8 @@ functions! {
     tact_mix_emulate tact_mix_count_windows tact_model_find tact_model_next tact_model_title
     tact_model_expand tact_model_open tact_model_close tact_model_estimate
     tact_model_stream_create tact_model_run tact_tuner_create tact_tuner_destroy tact_tuner_add
-    tact_tuner_run tact_tuner_save tact_tuner_get_summary tact_tuner_get_row
-    tact_tuner_get_change tact_tuner_get_histogram tact_tuner_sensitivity tact_version
-    tact_view_bottleneck_name tact_view_bottleneck_name_on tact_view_idealized tact_view_make
+    tact_tuner_run tact_tuner_save tact_tuner_export_llvm tact_tuner_get_summary
+    tact_tuner_get_row tact_tuner_get_change tact_tuner_get_histogram tact_tuner_sensitivity
+    tact_tuner_default_sensitivity tact_version tact_view_bottleneck_name
+    tact_view_bottleneck_name_on tact_view_idealized tact_view_make
 }
