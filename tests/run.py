@@ -245,6 +245,7 @@ SUITES = {
     'accuracy': lambda: [job(script, 'accuracy', 'accuracy/check_accuracy.py', 'tact'),
                          job(script, 'accuracy tune', 'accuracy/check_tune.py', 'tact'),
                          job(script, 'accuracy', 'accuracy/check_classify.py', 'tact'),
+                         job(script, 'accuracy mix', 'accuracy/check_mix_errors.py', 'tact'),
                          job(script, 'accuracy sample', 'accuracy/check_sample.py', 'tact')],
 }
 # These measure, or keep all cores busy by themselves: one program at a time.

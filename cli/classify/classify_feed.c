@@ -42,7 +42,7 @@ static void complain(struct classify_feed *feed, const struct tact_diag *diag, i
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	complain_at(feed->path, diag->line, diag->text[0] ? diag->text : tact_strerror(status));
-	feed->n_failed++;
+	feed->n_failed += status != -TACT_E_NO_DATA; /* a row without hex digits is none */
 }
 
 void feed_complain(const struct classify_block *block, const char *why)

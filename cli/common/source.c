@@ -237,8 +237,32 @@ void source_init(struct source *source, const struct source_options *options, bo
 	*source = (struct source){.options = options, .is_quiet = is_quiet};
 }
 
+/* A row about nothing is no failure, but is not passed over in silence. */
+static void add_empty(struct source *source, uint64_t line)
+{
+	enum { SHOWN = 4 };
+
+	source->index++;
+	if (source->n_empty++ < SHOWN)
+		text_printf(&source->empty_lines, "%s%llu", source->n_empty > 1 ? ", " : "",
+			    (unsigned long long)line);
+	else if (source->n_empty == SHOWN + 1)
+		text_add(&source->empty_lines, ", ...");
+}
+
+static void report_empty(struct source *source)
+{
+	if (source->n_empty)
+		cli_message("%s: %llu row%s without hex digits, left out (line %s)", source->path,
+			    (unsigned long long)source->n_empty, source->n_empty == 1 ? "" : "s",
+			    cli_string(&source->empty_lines));
+	source->n_empty = 0;
+	text_free(&source->empty_lines);
+}
+
 void source_fini(struct source *source)
 {
+	report_empty(source);
 	tact_input_close(source->input);
 	source->input = NULL;
 	tact_store_blocks_destroy(source->blocks);
@@ -482,6 +506,10 @@ bool source_next(struct source *source, struct source_block *block)
 			if (block->region.is_candidate)
 				block->candidate = ++source->candidates;
 			return true;
+		}
+		if (status == -TACT_E_NO_DATA && source->input) {
+			add_empty(source, block->diag.line);
+			continue;
 		}
 		if (status < 0) {
 			block->index = ++source->index;

@@ -90,6 +90,8 @@ struct source {
 	struct tact_store *store;	  /* owned; NULL or a store that is open instead */
 	struct tact_store_blocks *blocks; /* owned: of the store */
 	const char *path;
+	uint64_t n_empty;	 /* rows of this file without hex digits, */
+	struct text empty_lines; /* and where; owned */
 };
 
 void source_init(struct source *source, const struct source_options *options, bool is_quiet);

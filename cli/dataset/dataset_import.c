@@ -47,9 +47,9 @@ static void report(const struct importer *in, const struct tact_imported *n)
 {
 	struct text text = {0};
 
-	if (n->bad > SHOWN_LINES && !in->d->is_verbose)
-		cli_message("%s: %lld more bad lines; -v shows all", in->path,
-			    (long long)n->bad - SHOWN_LINES);
+	if (n->bad + n->empty > SHOWN_LINES && !in->d->is_verbose)
+		cli_message("%s: %lld more such lines; -v shows all", in->path,
+			    (long long)(n->bad + n->empty) - SHOWN_LINES);
 	if (in->d->is_quiet)
 		return;
 	text_printf(&text, "%lld row%s, %lld new block%s", (long long)n->rows,
@@ -58,6 +58,7 @@ static void report(const struct importer *in, const struct tact_imported *n)
 	add_count(&text, n->categories, "with a category");
 	add_count(&text, n->measurements, "with a measurement");
 	add_count(&text, n->predictions, "with a prediction");
+	add_count(&text, n->empty, "without hex digits, left out");
 	add_count(&text, n->bad, "bad");
 	cli_message("%s: %s", in->path, cli_string(&text));
 	text_free(&text);

@@ -123,7 +123,8 @@ static int read_set(struct tact_block_set *set, const char *path, bool is_quiet)
 		cli_message("%s: %s", path, diag.text);
 		return CLI_FAILED;
 	}
-	while ((status = tact_input_next(input, &region, &diag)) > 0 || status == -TACT_E_FORMAT) {
+	while ((status = tact_input_next(input, &region, &diag)) > 0 || status == -TACT_E_FORMAT ||
+	       status == -TACT_E_NO_DATA) {
 		if (status < 0)
 			bad++;
 		else if (tact_block_set_add(set, region.code, region.code_size) == -TACT_E_NOMEM)

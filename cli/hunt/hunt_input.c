@@ -75,7 +75,7 @@ static int read_blocks(struct hunter *p, const char *path)
 	if (status < 0)
 		return cli_complain(path, &diag, status, CLI_FAILED);
 	while ((diag = (struct tact_diag){0}, status = tact_corpus_next(corpus, &block, &diag))) {
-		if (status == -TACT_E_FORMAT)
+		if (status == -TACT_E_FORMAT || status == -TACT_E_NO_DATA)
 			p->n_left_out++;
 		else if (status < 0)
 			break;

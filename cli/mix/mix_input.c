@@ -53,19 +53,58 @@ static const char *unknown_key(struct mixer_table *t, const char *name, size_t n
 	return t->why;
 }
 
+static const char *read_keys(struct mixer_table *t, const char *value, enum tact_mix_key *keys,
+			     size_t *n_keys)
+{
+	*n_keys = 0;
+	for (;;) {
+		size_t n = strcspn(value, ",");
+
+		if (*n_keys == TACT_MIX_MAX_KEYS)
+			return "give at most six properties";
+		if (!find_key(value, n, &keys[*n_keys]))
+			return unknown_key(t, value, n);
+		++*n_keys;
+		if (!value[n])
+			return NULL;
+		value += n + 1;
+	}
+}
+
 static const char *set_keys(void *target, const char *value)
 {
 	struct mixer_table *t = target;
 
-	t->n_keys = 0;
-	for (;;) {
-		size_t n = strcspn(value, ",");
+	return read_keys(t, value, t->keys, &t->n_keys);
+}
 
-		if (t->n_keys == TACT_MIX_MAX_KEYS)
-			return "give at most six properties";
-		if (!find_key(value, n, &t->keys[t->n_keys]))
-			return unknown_key(t, value, n);
-		t->n_keys++;
+static const char *set_columns(void *target, const char *value)
+{
+	struct mixer_table *t = target;
+
+	return read_keys(t, value, t->columns, &t->n_columns);
+}
+
+static const char *set_values(void *target, const char *value)
+{
+	struct mixer_table *t = target;
+
+	t->n_values = 0;
+	for (;;) {
+		const size_t n = strcspn(value, ",");
+		int v = 0;
+
+		while (v < TACT_N_MIX_VALUES &&
+		       (strlen(tact_mix_value_name((enum tact_mix_value)v)) != n ||
+			memcmp(tact_mix_value_name((enum tact_mix_value)v), value, n)))
+			v++;
+		if (v == TACT_N_MIX_VALUES)
+			return "give some of executions, share, of-row, of-column, error, low, "
+			       "high, "
+			       "weight and flops";
+		if (t->n_values == TACT_N_MIX_VALUES)
+			return "give each value once";
+		t->values[t->n_values++] = (enum tact_mix_value)v;
 		if (!value[n])
 			return NULL;
 		value += n + 1;
@@ -126,7 +165,8 @@ const struct option_spec mixer_table_specs[] = {
 	OPTION_CALL(0, "by", "KEYS", set_keys,
 		    "one row for each combination of these properties, separated by commas: "
 		    "thread, module, function, block, line, mnemonic (default), form, extension, "
-		    "category, packing, width, memory, taxonomy, method"),
+		    "category, packing, width, memory, taxonomy, method, operands, immediate, "
+		    "masking, lock, latency, flops, bytes, length, ring, process, instruction"),
 	OPTION_CALL(0, "filter", "KEY=PATTERN", add_filter,
 		    "count only instructions whose property matches, with * and ?; KEY!=PATTERN: "
 		    "only the others; may be repeated"),
@@ -134,6 +174,19 @@ const struct option_spec mixer_table_specs[] = {
 		      "print only the N rows with most executions"),
 	OPTION_TEXT(0, "taxonomy", "FILE", taxonomy_path,
 		    "read groups of instructions: lines 'GROUP: PATTERN...'"),
+	OPTION_END,
+};
+
+const struct option_spec mixer_cross_specs[] = {
+	OPTION_CALL(0, "columns", "KEYS", set_columns,
+		    "make a cross table: one column for each combination of these properties, rows "
+		    "by --by"),
+	OPTION_CALL(
+		0, "values", "LIST", set_values,
+		"show these values, separated by commas: executions, share, error (one standard "
+		"deviation), low, high (19 of 20 rows have the truth between them), weight "
+		"(executions of blocks), flops, and in cross tables of-row, of-column (shares); "
+		"default: executions,share,error; with --columns: share"),
 	OPTION_END,
 };
 
@@ -160,15 +213,21 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 	return status < 0 ? cli_complain(path, &diag, status, CLI_FAILED) : CLI_GOOD;
 }
 
-int mixer_pivot(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
-		struct tact_mix_pivot **out)
+static bool uses_taxonomy(const struct mixer_table *t)
 {
-	struct tact_mix_pivot_options o = {.size = sizeof(o),
-					   .n_keys = t->n_keys,
-					   .filters = t->filters,
-					   .n_filters = t->n_filters};
+	bool uses = false;
+
+	for (size_t i = 0; i < t->n_keys; i++)
+		uses |= t->keys[i] == TACT_MIX_BY_TAXONOMY;
+	for (size_t i = 0; i < t->n_columns; i++)
+		uses |= t->columns[i] == TACT_MIX_BY_TAXONOMY;
+	return uses;
+}
+
+/* Makes the options of a pivot, which refer to the table. */
+static int make_options(struct mixer_table *t, struct tact_mix_pivot_options *o)
+{
 	struct tact_diag diag = {0};
-	size_t n_blocks = 0;
 	int status;
 
 	if (t->taxonomy_path && !t->taxonomy) {
@@ -176,14 +235,30 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
 		if (status < 0)
 			return cli_complain(t->taxonomy_path, &diag, status, CLI_FAILED);
 	}
-	for (size_t i = 0; i < t->n_keys; i++)
-		if (t->keys[i] == TACT_MIX_BY_TAXONOMY && !t->taxonomy)
-			return cli_wrong("--by taxonomy needs --taxonomy FILE");
+	if (uses_taxonomy(t) && !t->taxonomy)
+		return cli_wrong("--by taxonomy needs --taxonomy FILE");
 	for (size_t i = 0; i < t->n_filters; i++)
 		if (t->filters[i].key == TACT_MIX_BY_TAXONOMY && !t->taxonomy)
 			return cli_wrong("--filter taxonomy=... needs --taxonomy FILE");
-	memcpy(o.keys, t->keys, sizeof(o.keys));
-	o.taxonomy = t->taxonomy;
+	*o = (struct tact_mix_pivot_options){.size = sizeof(*o),
+					     .n_keys = t->n_keys,
+					     .filters = t->filters,
+					     .n_filters = t->n_filters,
+					     .taxonomy = t->taxonomy};
+	memcpy(o->keys, t->keys, sizeof(o->keys));
+	return CLI_GOOD;
+}
+
+int mixer_pivot(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
+		struct tact_mix_pivot **out)
+{
+	struct tact_mix_pivot_options o;
+	struct tact_diag diag = {0};
+	size_t n_blocks = 0;
+	int status = make_options(t, &o);
+
+	if (status)
+		return status;
 	status = tact_mix_pivot_create_all(out, mixes, n, &o, &diag);
 	if (status < 0)
 		cli_message("%s", diag.text);
@@ -194,6 +269,22 @@ int mixer_pivot(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
 		return CLI_FAILED;
 	}
 	return status < 0 ? CLI_FAILED : CLI_GOOD;
+}
+
+int mixer_cross(struct mixer_table *t, struct tact_mix *const *mixes, size_t n,
+		struct tact_mix_cross **out)
+{
+	struct tact_mix_pivot_options o;
+	struct tact_diag diag = {0};
+	int status = make_options(t, &o);
+
+	if (status)
+		return status;
+	if (tact_mix_cross_create(out, mixes, n, &o, t->columns, t->n_columns, &diag) < 0) {
+		cli_message("%s", diag.text);
+		return CLI_FAILED;
+	}
+	return CLI_GOOD;
 }
 
 void mixer_input_fini(void *target)

@@ -16,14 +16,16 @@ static const char help[] =
 	"by any properties of the instructions and of the code that they are in. Several "
 	"recordings are added up.\n\n"
 	"{options}\n\n"
-	"Executions are estimates; the error is at most one standard deviation of\n"
-	"counting. The first lines tell how far to trust the recording: the rung of the\n"
-	"ladder that the machine offered, and its error.\n\n"
+	"Executions are estimates; the error is one standard deviation, of chance and of bias.\n"
+	"The first lines tell how far to trust the recording: the rung of the ladder that the\n"
+	"machine offered, and its error.\n\n"
 	"Examples:\n"
 	"  tact mix report --by extension,packing\n"
 	"  tact mix report first.data second.data third.data\n"
 	"  tact mix report -i perf.data --by function --filter mnemonic='*div*'\n"
 	"  tact mix report --by taxonomy --taxonomy groups.txt\n"
+	"  tact mix report --by extension --columns packing --values executions,error\n"
+	"  tact mix report --by block -f csv -o blocks.csv\n"
 	"  tact mix report --cycles -a SKL --top 20\n";
 
 static const char *add_path(void *target, const char *value)
@@ -70,6 +72,7 @@ static const struct option_group groups[] = {
 	OPTION_OWN("Input", path_specs),
 	OPTION_GROUP("", mixer_input_specs, input, mixer_input_fini),
 	OPTION_GROUP("Table", mixer_table_specs, table, mixer_table_fini),
+	OPTION_GROUP("", mixer_cross_specs, table, NULL),
 	OPTION_GROUP("CPU of --cycles", archlist_option_specs, archs, archlist_fini),
 	OPTION_OWN("Output", output_specs),
 	OPTION_OWN_ARGUMENTS(add_path, add_path),
@@ -79,6 +82,7 @@ static void fini(void *target)
 {
 	struct mixer *p = target;
 
+	tact_mix_cross_destroy(p->cross);
 	tact_mix_pivot_destroy(p->pivot);
 	for (size_t i = 0; i < p->n; i++)
 		tact_mix_close(p->mixes[i]);
@@ -174,7 +178,7 @@ static int to_text(void *arg, const char *data, size_t size)
 	return 0;
 }
 
-static void add_table(const struct mixer *m, int format, struct text *out)
+static void add_table(const struct mixer *m, int format, bool is_page, struct text *out)
 {
 	const struct tact_mix_report report = {.size = sizeof(report),
 					       .summary = &m->summary,
@@ -183,7 +187,10 @@ static void add_table(const struct mixer *m, int format, struct text *out)
 					       .top = m->table.top,
 					       .width = terminal_width(m->output),
 					       .is_cut = terminal_is_output(m->output),
-					       .script = script_flame};
+					       .script = script_flame,
+					       .values = m->table.values,
+					       .n_values = is_page ? 0 : m->table.n_values,
+					       .cross = is_page ? NULL : m->cross};
 
 	if (tact_report_mix(&report, to_text, out) < 0)
 		cli_out_of_memory();
@@ -193,7 +200,7 @@ static int write_page(const struct mixer *m)
 {
 	struct text json = {0}, text = {0};
 
-	add_table(m, FORMAT_JSON, &json);
+	add_table(m, FORMAT_JSON, true, &json);
 	page_write(&page_mix, &json, &text);
 	text_free(&json);
 	return output_all(m->html, &text);
@@ -205,9 +212,11 @@ static int write_table(struct mixer *m, struct text *text)
 
 	if (!status)
 		status = check_all_mapped(m);
+	if (!status && m->table.n_columns)
+		status = mixer_cross(&m->table, m->mixes, m->n, &m->cross);
 	if (status)
 		return status;
-	add_table(m, m->format, text);
+	add_table(m, m->format, false, text);
 	return m->html ? write_page(m) : CLI_GOOD;
 }
 
@@ -301,6 +310,8 @@ static int run(void *target)
 
 	if (m->cycles && m->html)
 		return cli_wrong("--html writes the table and does not apply to --cycles");
+	if ((m->table.n_columns || m->table.n_values) && (m->cycles || m->format >= FORMAT_FOLDED))
+		return cli_wrong("--columns and --values are for tables of text, csv and json");
 	if (m->model && !m->cycles)
 		return cli_wrong("--model requires --cycles");
 	if (m->format >= FORMAT_FOLDED) {

@@ -11,7 +11,9 @@ static const char help[] =
 	"usage: tact mix train [OPTIONS] RECORDING EXACT [RECORDING EXACT]...\n\n"
 	"Learns when to trust samples and when to trust branch stacks, from recordings and exact "
 	"counts of the same runs. The rule is a classification tree over properties of blocks. "
-	"Prints the tree.\n\n"
+	"Each program is left out in turn: if the learned rule is worse than the default on any "
+	"program that it has not seen, the result is the default rule. Prints which it is, and "
+	"the tree.\n\n"
 	"{options}\n";
 
 struct train {
@@ -64,13 +66,39 @@ static int add_run(struct train *t, struct tact_mix_trainer *trainer, const char
 	return status;
 }
 
-static int print(const struct tact_mix_rule *rule)
+/* Says which rule it is, and why. */
+static void add_verdict(const struct tact_mix_verdict *v, struct text *text)
 {
-	size_t size = tact_mix_rule_print(rule, NULL, 0) + 1;
+	if (v->programs < TACT_MIX_MIN_PROGRAMS) {
+		text_printf(text,
+			    "Rule: default; recordings of %d programs or more tell whether a "
+			    "learned one is better, these are of %zu\n",
+			    TACT_MIX_MIN_PROGRAMS, v->programs);
+		return;
+	}
+	text_printf(text,
+		    "Held-out programs: %zu; error of the mix: %.2f%% by the default rule, %.2f%% "
+		    "by learned ones of %u leaves\n",
+		    v->programs, 100 * v->by_default, 100 * v->by_learned, v->leaves);
+	if (v->is_used)
+		text_add(text, "Rule: learned; on no held-out program was it worse\n");
+	else if (v->worse)
+		text_printf(text,
+			    "Rule: default; the learned one was worse on %zu held-out program%s\n",
+			    v->worse, v->worse == 1 ? "" : "s");
+	else
+		text_add(text, "Rule: default; the learned one is not better\n");
+}
+
+static int print(const struct tact_mix_rule *rule, const struct tact_mix_verdict *verdict)
+{
+	size_t size = tact_mix_rule_print(rule, NULL, 0) + 1, head;
 	struct text text = {0};
 
+	add_verdict(verdict, &text);
+	head = text.size;
 	tact_mix_rule_print(rule, cli_reserve(&text, size), size);
-	text.size = size - 1;
+	text.size = head + size - 1;
 	return output_all(NULL, &text);
 }
 
@@ -80,6 +108,7 @@ static int run(void *target)
 	struct tact_mix_train_options o = {
 		.size = sizeof(o), .max_leaves = t->leaves, .min_weight = t->percent / 100.0};
 	struct tact_mix_trainer *trainer = NULL;
+	struct tact_mix_verdict verdict = TACT_MIX_VERDICT_INIT;
 	struct tact_mix_rule *rule = NULL;
 	struct tact_diag diag = {0};
 	int status = CLI_GOOD;
@@ -91,7 +120,7 @@ static int run(void *target)
 		cli_out_of_memory();
 	for (size_t i = 0; i + 1 < t->paths.n && !status; i += 2)
 		status = add_run(t, trainer, t->paths.list[i], t->paths.list[i + 1]);
-	if (!status && tact_mix_trainer_fit(trainer, &o, &rule, &diag) < 0) {
+	if (!status && tact_mix_trainer_choose(trainer, &o, &rule, &verdict, &diag) < 0) {
 		cli_message("%s", diag.text);
 		status = CLI_FAILED;
 	}
@@ -100,7 +129,7 @@ static int run(void *target)
 		status = CLI_FAILED;
 	}
 	if (!status)
-		status = print(rule);
+		status = print(rule, &verdict);
 	tact_mix_rule_destroy(rule);
 	tact_mix_trainer_destroy(trainer);
 	return status;

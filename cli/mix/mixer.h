@@ -30,6 +30,10 @@ struct mixer_input {
 struct mixer_table {
 	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
 	size_t n_keys;
+	enum tact_mix_key columns[TACT_MIX_MAX_KEYS];
+	size_t n_columns;
+	enum tact_mix_value values[TACT_N_MIX_VALUES];
+	size_t n_values;
 	struct tact_mix_filter filters[MIXER_MAX_FILTERS];
 	size_t n_filters;
 	unsigned top;
@@ -50,14 +54,17 @@ struct mixer {
 	bool is_quiet, cycles;
 	struct tact_mix_summary summary; /* of all */
 	struct tact_mix_pivot *pivot;
+	struct tact_mix_cross *cross; /* NULL: there are no --columns */
 };
 
-extern const struct option_spec mixer_input_specs[], mixer_table_specs[];
+extern const struct option_spec mixer_input_specs[], mixer_table_specs[], mixer_cross_specs[];
 
 /* Open and make, with the message given on failure; return an exit code. */
 int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **out);
 int mixer_pivot(struct mixer_table *table, struct tact_mix *const *mixes, size_t n,
 		struct tact_mix_pivot **out);
+int mixer_cross(struct mixer_table *table, struct tact_mix *const *mixes, size_t n,
+		struct tact_mix_cross **out);
 void mixer_input_fini(void *input);
 void mixer_table_fini(void *table);
 

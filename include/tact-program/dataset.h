@@ -69,8 +69,8 @@ int tact_records_open_memory(struct tact_records **out, const void *data, size_t
 			     const struct tact_records_options *opt, struct tact_diag *diag);
 void tact_records_close(struct tact_records *records); /* NULL is allowed */
 
-/* Reads the next row.  Returns 1, 0 at the end, or -TACT_E_FORMAT for a bad row, with its line and
- * the reason; the next call goes on with the next row.  Other errors end the file.
+/* Reads the next row.  Returns 1, 0 at the end, -TACT_E_FORMAT for a bad row or -TACT_E_NO_DATA for
+ * one without hex digits, with its line and the reason; the next call goes on with the next row.  Other errors end the file.
  */
 int tact_records_next(struct tact_records *records, struct tact_record *record,
 		      struct tact_diag *diag);
@@ -95,7 +95,7 @@ struct tact_import_options {
 		*machine; /* of rows that do not name one; NULL: the file's name, up to its dot */
 
 	/* All may be NULL.  on_open: the records are open, but nothing was read yet; `machine` is
-	 * that of rows that do not name one.  on_bad_line: a line is left out, and why.
+	 * that of rows that do not name one.  on_bad_line: a line, bad or empty, is left out, and why.
 	 * on_row: so many rows are imported.
 	 */
 	void (*on_open)(void *arg, const struct tact_records *records,
@@ -110,6 +110,7 @@ struct tact_imported {
 	int64_t rows, blocks; /* blocks: only new ones */
 	int64_t sources, categories, measurements, predictions;
 	int64_t bad;	      /* lines that were left out */
+	int64_t empty;	      /* rows without hex digits, which were left out */
 	bool is_opened;	      /* the file could be opened */
 	bool is_store_failed; /* the store failed, not the file */
 };
@@ -181,8 +182,8 @@ struct tact_corpus_block {
 	bool is_again; /* of a store: the same block as in the last call, in another application */
 };
 
-/* Reads the next block.  Returns 1, 0 after the last one, or -TACT_E_FORMAT for a bad row, with its
- * line and the reason; the next call goes on with the next row.  Other errors end the file.
+/* Reads the next block.  Returns 1, 0 after the last one, -TACT_E_FORMAT for a bad row or
+ * -TACT_E_NO_DATA for one without hex digits, with its line and the reason; the next call goes on with the next row.  Other errors end the file.
  */
 int tact_corpus_next(struct tact_corpus *corpus, struct tact_corpus_block *block,
 		     struct tact_diag *diag);

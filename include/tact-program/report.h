@@ -160,15 +160,36 @@ int tact_report_check(const struct tact_check_report *report,
 
 /* ---- mixes ---- */
 
+/* What a table of a mix shows of each row or cell. */
+enum tact_mix_value {
+	TACT_MIX_VALUE_EXECUTIONS,
+	TACT_MIX_VALUE_SHARE,	  /* of everything that passed the filters */
+	TACT_MIX_VALUE_OF_ROW,	  /* share of the row, */
+	TACT_MIX_VALUE_OF_COLUMN, /* and of the column: of cross tables */
+	TACT_MIX_VALUE_ERROR,
+	TACT_MIX_VALUE_LOW,
+	TACT_MIX_VALUE_HIGH,
+	TACT_MIX_VALUE_WEIGHT, /* executions of blocks */
+	TACT_MIX_VALUE_FLOPS,
+	TACT_N_MIX_VALUES
+};
+
+/* Returns "executions", "share", ...; "unknown" for other values. */
+const char *tact_mix_value_name(enum tact_mix_value value);
+
 struct tact_mix_report {
 	size_t size;
 	const struct tact_mix_summary *summary; /* of the profile, or of those that were added up */
 	const struct tact_mix_pivot *pivot;	/* of the same */
 	enum tact_format format;
-	size_t top;	    /* number of rows; 0: all */
-	size_t width;	    /* of text; 0: as wide as it gets */
-	bool is_cut;	    /* text: names that are too long lose their middle */
-	const char *script; /* as in struct tact_run_report */
+	size_t top;			   /* number of rows; 0: all */
+	size_t width;			   /* of text; 0: as wide as it gets */
+	bool is_cut;			   /* text: names that are too long lose their middle */
+	const char *script;		   /* as in struct tact_run_report */
+	const enum tact_mix_value *values; /* n_values of them; 0: executions, share and error, with
+					    * blocks also what stores of blocks take; cells: share */
+	size_t n_values;
+	const struct tact_mix_cross *cross; /* instead of the table of the pivot; NULL: none */
 };
 
 /* Writes a mix.  As stacks, the keys of the pivot are the frames, the first one outermost. */

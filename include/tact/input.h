@@ -175,6 +175,7 @@ int tact_input_open_memory(struct tact_input **out, const void *data, size_t siz
  *   -TACT_E_FORMAT  one bad line (odd or non-hex digits), or no code at all: diag has line and
  *                   reason, region->line and ->text what is known, and the next call continues
  *                   after it
+ *   -TACT_E_NO_DATA a row of a CSV file without hex digits; the same holds
  *   -TACT_E_NOMEM, -TACT_E_IO  the input ends here
  */
 int tact_input_next(struct tact_input *in, struct tact_region *region, struct tact_diag *diag);

@@ -257,6 +257,17 @@ enum tact_mix_key {
 	TACT_MIX_BY_MEMORY,
 	TACT_MIX_BY_TAXONOMY,
 	TACT_MIX_BY_METHOD,
+	TACT_MIX_BY_OPERANDS, /* how many the instruction's text has */
+	TACT_MIX_BY_IMMEDIATE,
+	TACT_MIX_BY_MASKING,
+	TACT_MIX_BY_LOCK,
+	TACT_MIX_BY_LATENCY, /* long: divisions, roots, locks, fences */
+	TACT_MIX_BY_FLOPS,   /* floating-point operations of one execution */
+	TACT_MIX_BY_BYTES,
+	TACT_MIX_BY_LENGTH, /* instructions of the block that it is in */
+	TACT_MIX_BY_RING,   /* user or kernel */
+	TACT_MIX_BY_PROCESS,
+	TACT_MIX_BY_INSTRUCTION, /* its file and address */
 	TACT_N_MIX_KEYS
 };
 enum { TACT_MIX_MAX_KEYS = 6 }; /* of one pivot */
@@ -307,7 +318,14 @@ struct tact_mix_row {
 		*key[TACT_MIX_MAX_KEYS]; /* "" beyond the keys of the pivot; owned by the pivot */
 	double executions;		 /* of instructions */
 	double share;			 /* of everything that passed the filters */
-	double error;			 /* relative, one standard deviation; < 0: unknown */
+	double error;	  /* relative, one standard deviation, chance and bias; < 0: unknown */
+	double low, high; /* executions; 19 of 20 rows have the truth between them; < 0: unknown */
+	double entries;	  /* executions of blocks with such instructions */
+	double flops;	  /* floating-point operations */
+	const uint8_t
+		*code; /* if blocks are told apart: the block's, owned by the pivot; or NULL */
+	size_t code_size;
+	uint64_t address; /* of that block, in its file */
 };
 #define TACT_MIX_ROW_INIT TACT_SIZED(struct tact_mix_row)
 
@@ -322,6 +340,35 @@ int tact_mix_pivot_get_row(const struct tact_mix_pivot *pivot, size_t i, struct 
 /* Gets the keys of a pivot and returns how many there are; 0 if a pointer is NULL. */
 size_t tact_mix_pivot_get_keys(const struct tact_mix_pivot *pivot,
 			       enum tact_mix_key keys[TACT_MIX_MAX_KEYS]);
+
+/* ---- cross tables: some keys make rows, others make columns ---- */
+
+struct tact_mix_cross;
+
+/* Counts as tact_mix_pivot_create_all does, with one row for each combination of opt->keys and one
+ * column for each of the n_columns keys `columns`.  Returns 0 with a table for
+ * tact_mix_cross_destroy; errors are those of tact_mix_pivot_create_all; -TACT_E_INVAL also without
+ * columns and if there are more keys than TACT_MIX_MAX_KEYS in all.
+ */
+int tact_mix_cross_create(struct tact_mix_cross **out, struct tact_mix *const *mixes, size_t n,
+			  const struct tact_mix_pivot_options *opt,
+			  const enum tact_mix_key *columns, size_t n_columns,
+			  struct tact_diag *diag);
+
+/* Destroys a table.  NULL is allowed. */
+void tact_mix_cross_destroy(struct tact_mix_cross *cross);
+
+/* Return the sums of all rows and of all columns, most executions first; NULL for NULL.  Owned by the
+ * table.
+ */
+const struct tact_mix_pivot *tact_mix_cross_rows(const struct tact_mix_cross *cross);
+const struct tact_mix_pivot *tact_mix_cross_columns(const struct tact_mix_cross *cross);
+
+/* Gets the cell of row i and column j of these two.  Returns 1, 0 with zeros if there is nothing in
+ * it, or -TACT_E_INVAL if there is no such row or column, without a table or out->size.
+ */
+int tact_mix_cross_get_cell(const struct tact_mix_cross *cross, size_t i, size_t j,
+			    struct tact_mix_row *out);
 
 /* Figures over everything that passed the filters. */
 struct tact_mix_figures {
@@ -510,6 +557,30 @@ struct tact_mix_train_options {
 int tact_mix_trainer_fit(const struct tact_mix_trainer *trainer,
 			 const struct tact_mix_train_options *opt, struct tact_mix_rule **out,
 			 struct tact_diag *diag);
+
+enum { TACT_MIX_MIN_PROGRAMS = 3 }; /* that it takes to judge a rule */
+
+/* How a learned rule did on programs that it was not learned from. */
+struct tact_mix_verdict {
+	size_t size;
+	bool is_used;	   /* the learned rule is given; otherwise the default */
+	size_t programs;   /* by the name of what was recorded */
+	size_t worse;	   /* programs that the best learned rule was worse on than the default */
+	double by_default; /* average weighted error of mnemonics, mean over programs */
+	double by_learned; /* the same, each program by a rule learned from all others; < 0: unknown */
+	unsigned leaves; /* of the best learned rule */
+};
+#define TACT_MIX_VERDICT_INIT TACT_SIZED(struct tact_mix_verdict)
+
+/* Learns a rule as tact_mix_trainer_fit does, unless the default is better.  For each number of leaves
+ * from 2 to opt->max_leaves and each program, a rule is learned from all other programs and tried on
+ * this one.  The best number of leaves for which no program is worse than by the default wins; if
+ * there is none, or fewer than TACT_MIX_MIN_PROGRAMS programs, *out is the default rule.  verdict may
+ * be NULL.  Returns as tact_mix_trainer_fit.
+ */
+int tact_mix_trainer_choose(const struct tact_mix_trainer *trainer,
+			    const struct tact_mix_train_options *opt, struct tact_mix_rule **out,
+			    struct tact_mix_verdict *verdict, struct tact_diag *diag);
 
 /* ---- recording ---- */
 

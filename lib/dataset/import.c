@@ -156,6 +156,12 @@ static int put_all(struct importer *in, struct tact_records *records, struct tac
 	int status;
 
 	while ((status = tact_records_next(records, &record, diag))) {
+		if (status == -TACT_E_NO_DATA) {
+			in->n->empty++;
+			if (in->opt.on_bad_line)
+				in->opt.on_bad_line(in->opt.arg, diag->line, diag->text);
+			continue;
+		}
 		if (status == -TACT_E_FORMAT) {
 			bad_line(in, diag->line, diag->text);
 			continue;

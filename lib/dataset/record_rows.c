@@ -70,7 +70,7 @@ static int fail_hex(const struct tact_records *r, const struct csv_field *field,
 	uint64_t line = csv_line(r->file.csv);
 
 	if (!field->size)
-		return tact_fail_at(diag, TACT_E_FORMAT, line, 0, "no hex digits");
+		return tact_fail_at(diag, TACT_E_NO_DATA, line, 0, "no hex digits");
 	if (at >= field->size)
 		return tact_fail_at(diag, TACT_E_FORMAT, line, at, "odd number of hex digits (%zu)",
 				    field->size);

@@ -164,6 +164,9 @@ static int fail_digit(const struct tact_input *in, const struct cell *cell, size
 	const size_t column = (size_t)(cell->p - cell->line) + bad;
 	size_t digits = 0, i;
 
+	/* A row of a table about nothing, such as BHive's blocks that cannot be decoded. */
+	if (!size && in->kind == TACT_INPUT_CSV)
+		return tact_fail_at(diag, TACT_E_NO_DATA, line, column, "no hex digits");
 	if (!size)
 		return tact_fail_at(diag, TACT_E_FORMAT, line, column, "no hex digits");
 	if (bad >= size || is_blank(cell->p[bad])) {

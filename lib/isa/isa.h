@@ -92,6 +92,8 @@ struct isa_properties {
 	uint16_t flops;
 	uint8_t length; /* 0: not an instruction */
 	uint8_t packing, masking;
+	uint8_t n_operands; /* that its text has */
+	bool has_immediate;
 	bool loads, stores, is_branch, is_locked, is_long_latency;
 };
 

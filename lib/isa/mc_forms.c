@@ -181,9 +181,12 @@ void mc_describe(const struct mc_set *set, struct isa_properties *out, const uin
 	out->loads = insn.attributes & TACT_INSN_LOAD;
 	out->stores = insn.attributes & TACT_INSN_STORE;
 	out->is_branch = insn.attributes & TACT_INSN_BRANCH;
-	for (unsigned i = 0; i < insn.n_operands; i++)
+	for (unsigned i = 0; i < insn.n_operands; i++) {
 		if (insn.operand[i].bits > out->width)
 			out->width = insn.operand[i].bits;
+		out->n_operands += insn.operand[i].explicit_operand;
+		out->has_immediate |= insn.operand[i].kind == TACT_OPERAND_IMM;
+	}
 	if (insn.attributes & TACT_INSN_VECTOR)
 		out->packing = set->is_scalar(form) ? ISA_PACKING_SCALAR : ISA_PACKING_PACKED;
 }

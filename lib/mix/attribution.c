@@ -244,8 +244,10 @@ static void judge_streams(struct tact_mix *mix)
 }
 
 static int add_block(struct tact_mix *mix, const struct place *at, uint32_t block, uint32_t thread,
-		     const struct mix_share *weights, uint32_t hits)
+		     const struct mix_share *weights, const struct mix_tally_entry *e,
+		     uint32_t hits)
 {
+	const bool drops = mix->summary.newest_dropped;
 	long number = profile_of(mix, at, block);
 	struct mix_profile *p;
 
@@ -255,6 +257,8 @@ static int add_block(struct tact_mix *mix, const struct place *at, uint32_t bloc
 	p->lbr += weights->lbr;
 	p->completed += weights->completed;
 	p->lbr_hits += hits;
+	for (unsigned i = 0; i < MIX_PLACES; i++)
+		p->places[i] += e->places[i] - (drops && !i ? e->newest : 0);
 	if (block != at->first)
 		p->fall_in += weights->lbr;
 	if (block != at->last)
@@ -282,7 +286,7 @@ static int add_stream(struct tact_mix *mix, struct mix_balance *flow,
 	if (is_resumed(e) && at.code->blocks.items[first].begin != at.begin)
 		first++;
 	for (uint32_t b = first; b <= at.last; b++)
-		if (add_block(mix, &at, b, e->key.thread, &weights, hits))
+		if (add_block(mix, &at, b, e->key.thread, &weights, e, hits))
 			return -TACT_E_NOMEM;
 	return 0;
 }

@@ -47,9 +47,15 @@ struct mix_tally_key {
 	uint64_t a, b; /* instruction pointer; or begin and end of a stream */
 };
 
+/* Streams are also counted by where in their stack they were, from the newest quarter to the oldest:
+ * if stacks ended at random places, all would show the same.
+ */
+enum { MIX_PLACES = 4 };
+
 struct mix_tally_entry {
 	struct mix_tally_key key;
-	double weight, newest; /* newest: the part of it from the newest pair of a stack */
+	double weight, newest;	  /* newest: the part of it from the newest pair of a stack */
+	float places[MIX_PLACES]; /* the weight, by place in the stack; of streams */
 	uint32_t hits, newest_hits;
 	uint32_t settled;      /* hits that are not near the newest end of a stack */
 	uint32_t mispredicted; /* of a branch */
@@ -205,8 +211,9 @@ uint64_t mix_kernel_symbol_at(const struct mix_kernel *k, size_t i);
 
 struct mix_profile {
 	uint32_t module, code, block;
-	double ebs, lbr;  /* samples times period; streams times weight, scaled */
-	double completed; /* as lbr, with the streams that stacks do not show */
+	double ebs, lbr;	   /* samples times period; streams times weight, scaled */
+	double completed;	   /* as lbr, with the streams that stacks do not show */
+	double places[MIX_PLACES]; /* as lbr, by place in the stack */
 	uint64_t ebs_hits, lbr_hits;
 	double in, out;		   /* taken branches that arrive, and that leave */
 	double fall_in, fall_out;  /* streams that come from the block before, continue after */

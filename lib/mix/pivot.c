@@ -9,18 +9,22 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "mix/mix.h"
-
-static const char *const key_names[TACT_N_MIX_KEYS] = {
-	"thread",    "module",	 "function", "block", "line",	"mnemonic", "form",
-	"extension", "category", "packing",  "width", "memory", "taxonomy", "method",
-};
+#include "mix/pivot.h"
 
 struct row {
 	uint32_t key[TACT_MIX_MAX_KEYS]; /* words */
-	double executions, variance;
-	bool is_unknown;	  /* the error of a part of it is unknown */
-	double found[MIX_GROUPS]; /* of the mix that is being added: in each group of windows */
+	uint8_t *code; /* owned; of the block that it is, if blocks are told apart */
+	uint32_t code_size;
+	uint64_t address; /* of that block, in its file */
+	double executions, entries, flops;
+	double variance; /* of what chance does; what bias does adds up from mix to mix */
+	double bias, reach;
+	bool is_unknown; /* the error of a part of it is unknown */
+	/* Of the mix that is being added: */
+	double found[MIX_GROUPS]; /* in each group of windows */
+	struct mix_signs signs;
+	const struct mix_profile *last; /* the block whose instructions were added last, */
+	double last_n, last_insns;	/* which are not in the signs yet */
 };
 
 struct tact_mix_pivot {
@@ -35,22 +39,6 @@ struct tact_mix_pivot {
 	double total;
 	struct tact_mix_figures figures;
 };
-
-/* An instruction as it is counted. */
-struct item {
-	struct tact_mix *mix;
-	const struct mix_profile *profile;
-	struct mix_module *module;
-	const struct mix_code *code;
-	uint32_t thread, offset;
-	struct isa_properties properties;
-	const struct tact_mix_taxonomy *taxonomy;
-};
-
-const char *tact_mix_key_name(enum tact_mix_key key)
-{
-	return (unsigned)key < TACT_N_MIX_KEYS ? key_names[key] : "unknown";
-}
 
 /* ---- words and rows ---- */
 
@@ -91,115 +79,6 @@ static struct row *find_row(struct tact_mix_pivot *p, const uint32_t *key)
 	return &p->rows[p->n_rows++];
 }
 
-/* ---- values of keys ---- */
-
-static void thread_name(const struct item *x, char *text, size_t size)
-{
-	const struct mix_thread *t;
-
-	if (x->thread >= x->mix->spaces.n_threads) {
-		snprintf(text, size, "(all)");
-		return;
-	}
-	t = &x->mix->spaces.threads[x->thread];
-	snprintf(text, size, "%s %u/%u", t->comm[0] ? t->comm : "?", t->pid, t->tid);
-}
-
-static void function_name(const struct item *x, char *text, size_t size)
-{
-	const char *name = mix_module_function(x->module, x->code, x->offset);
-	const struct obj_function *f;
-
-	if (*name || !x->module->obj) {
-		snprintf(text, size, "%s", *name ? name : "?");
-		return;
-	}
-	f = obj_function_at(x->module->obj, x->code->section, x->offset);
-	snprintf(text, size, "%s+0x%llx", file_base_name(x->module->path),
-		 (unsigned long long)(x->code->address + f->range.begin));
-}
-
-static void line_name(const struct item *x, char *text, size_t size)
-{
-	const char *file;
-	int line;
-
-	if (mix_module_line(x->module, x->code, x->offset, &file, &line))
-		snprintf(text, size, "%s:%d", file, line);
-	else
-		snprintf(text, size, "?");
-}
-
-/* Returns the text of a key, static or in the buffer. */
-static const char *value_of(const struct item *x, enum tact_mix_key key, char *text, size_t size)
-{
-	static const char *const packing[] = {"none", "scalar", "packed"};
-	static const char *const memory[] = {"none", "read", "write", "read+write"};
-	const struct isa_properties *q = &x->properties;
-
-	switch (key) {
-	case TACT_MIX_BY_THREAD:
-		thread_name(x, text, size);
-		return text;
-	case TACT_MIX_BY_MODULE:
-		return x->module->path;
-	case TACT_MIX_BY_FUNCTION:
-		function_name(x, text, size);
-		return text;
-	case TACT_MIX_BY_BLOCK:
-		snprintf(text, size, "%s+0x%llx", file_base_name(x->module->path),
-			 (unsigned long long)(x->code->address +
-					      x->code->blocks.items[x->profile->block].begin));
-		return text;
-	case TACT_MIX_BY_LINE:
-		line_name(x, text, size);
-		return text;
-	case TACT_MIX_BY_MNEMONIC:
-		return q->mnemonic_name;
-	case TACT_MIX_BY_FORM:
-		return q->form == TACT_FORM_NONE ? "(unknown)"
-						 : tact_isa_form_name(x->code->isa, q->form);
-	case TACT_MIX_BY_EXTENSION:
-		return q->extension;
-	case TACT_MIX_BY_CATEGORY:
-		return q->category;
-	case TACT_MIX_BY_PACKING:
-		return packing[q->packing];
-	case TACT_MIX_BY_WIDTH:
-		snprintf(text, size, "%u", q->width);
-		return text;
-	case TACT_MIX_BY_MEMORY:
-		return memory[q->loads + 2 * q->stores];
-	case TACT_MIX_BY_TAXONOMY:
-		return mix_taxonomy_name(x->taxonomy, mix_taxonomy_group(x->taxonomy, q));
-	case TACT_MIX_BY_METHOD:
-		return tact_mix_method_name((enum tact_mix_method)x->profile->method);
-	default:
-		return "";
-	}
-}
-
-static bool passes(const struct item *x, const struct tact_mix_pivot_options *o)
-{
-	char text[512];
-
-	for (size_t i = 0; i < o->n_filters; i++) {
-		const struct tact_mix_filter *f = &o->filters[i];
-		const char *value = value_of(x, f->key, text, sizeof(text));
-		bool fits = mix_glob(f->pattern, value) ||
-			    (f->key == TACT_MIX_BY_MODULE &&
-			     mix_glob(f->pattern, file_base_name(value))) ||
-			    (f->key == TACT_MIX_BY_FUNCTION && x->module->obj &&
-			     mix_glob(f->pattern,
-				      obj_function_at(x->module->obj, x->code->section, x->offset)
-					      ->name));
-
-		if (fits == f->is_negated)
-			return false;
-	}
-	return true;
-}
-
 /* ---- filling ---- */
 
 static void add_figures(struct tact_mix_figures *f, const struct isa_properties *q, double n,
@@ -237,55 +116,172 @@ static double share_of(const struct tact_mix *mix, const struct mix_profile *p,
 struct filler {
 	struct tact_mix_pivot *pivot;
 	const struct tact_mix_pivot_options *o;
-	bool by_thread;
+	bool by_thread, by_block;
+	struct mix_phases phases; /* of the mix that is being added, if stacks were timed */
+	struct mix_in_phase *parts;
+	size_t n_parts, parts_capacity;
 	double sums[3]; /* packed; packed and scalar; FLOP of packed ones */
 	double blocks;
 };
 
-/* Adds the error of a block that was executed n times by those who count. */
-static void add_error(struct row *r, const struct item *x, double n)
+/* Instructions of one block are wrong together. */
+static int end_block(struct filler *f, struct row *r, const struct tact_mix *mix)
+{
+	const struct mix_profile *p = r->last;
+
+	if (!p)
+		return 0;
+	mix_signs_add(&r->signs, mix, p, r->last_n, r->last_insns);
+	r->last = NULL;
+	if (!f->phases.of)
+		return 0;
+	if (tact_grow(&f->parts, &f->parts_capacity, f->n_parts + 1, sizeof(*f->parts)))
+		return -TACT_E_NOMEM;
+	f->parts[f->n_parts++] =
+		(struct mix_in_phase){(uint32_t)(r - f->pivot->rows),
+				      f->phases.of[p - mix->profiles], r->last_n * r->last_insns};
+	return 0;
+}
+
+/* Adds an instruction of a block that was executed n times by those who count. */
+static int add_signs(struct filler *f, struct row *r, const struct pivot_item *x, double n)
 {
 	const struct mix_profile *p = x->profile;
+	int status = 0;
 
 	if (p->method == TACT_MIX_WINDOWS) {
 		const double *found = x->mix->spreads[p - x->mix->profiles];
 
 		for (unsigned g = 0; g < MIX_GROUPS; g++)
 			r->found[g] += found[g] * n / p->executions;
-	} else if (p->error >= 0) {
-		r->variance += n * n * p->error * p->error;
-	} else {
-		r->is_unknown = true;
+	}
+	if (r->last != p || r->last_n != n) {
+		status = end_block(f, r, x->mix);
+		r->entries += n;
+		r->last = p;
+		r->last_n = n;
+		r->last_insns = 0;
+	}
+	r->last_insns++;
+	return status;
+}
+
+static int compare_parts(const void *a, const void *b)
+{
+	const struct mix_in_phase *x = a, *y = b;
+
+	return 2 * ORDER(x->row, y->row) + ORDER(x->phase, y->phase);
+}
+
+/* Adds up what a row has of one phase; returns how many parts remain. */
+static size_t join_parts(struct mix_in_phase *parts, size_t n)
+{
+	size_t kept = 0;
+
+	if (n)
+		qsort(parts, n, sizeof(*parts), compare_parts);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && !compare_parts(&parts[kept - 1], &parts[i]))
+			parts[kept - 1].executions += parts[i].executions;
+		else
+			parts[kept++] = parts[i];
+	}
+	return kept;
+}
+
+static void add_phases(struct filler *f, double *doubts)
+{
+	const size_t n = join_parts(f->parts, f->n_parts);
+	size_t end;
+
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i; end < n && f->parts[end].row == f->parts[i].row;)
+			end++;
+		doubts[f->parts[i].row] = mix_phases_doubt(&f->phases, f->parts + i, end - i);
 	}
 }
 
 /* What happens in a window is not independent of what else happens in it: only the sums over all
  * blocks of a row tell the error of the row.
  */
-static void add_variances(struct tact_mix_pivot *p, const struct tact_mix *mix)
+static void add_doubt_of_windows(struct row *r, const struct tact_mix *mix)
 {
-	for (size_t i = 0; i < p->n_rows && mix->has_windows; i++) {
-		const double more = mix_groups_variance(mix, p->rows[i].found);
+	const double more = mix_groups_variance(mix, r->found);
 
-		if (more >= 0)
-			p->rows[i].variance += more;
-		else
-			p->rows[i].is_unknown = true;
-		memset(p->rows[i].found, 0, sizeof(p->rows[i].found));
-	}
+	if (more >= 0)
+		r->variance += more;
+	else
+		r->is_unknown = true;
+	r->reach = fmax(r->reach, 2);
 }
 
-static int add_item(struct filler *f, const struct item *x, double n)
+static void add_doubt(struct row *r, const struct tact_mix *mix, const struct mix_signs *all,
+		      double of_phases)
+{
+	const struct mix_doubt doubt = mix_doubt_of(mix, &r->signs, all);
+
+	r->is_unknown |= doubt.is_unknown;
+	r->variance += doubt.chance * doubt.chance;
+	r->bias += hypot(doubt.bias, of_phases);
+	r->reach = fmax(r->reach, doubt.reach);
+}
+
+/* Turns what is known of each row of a mix into its error. */
+static int end_mix(struct filler *f, const struct tact_mix *mix)
+{
+	struct tact_mix_pivot *p = f->pivot;
+	double *of_phases = calloc(p->n_rows + 1, sizeof(*of_phases));
+	struct mix_signs all;
+	int status = of_phases ? 0 : -TACT_E_NOMEM;
+
+	for (size_t i = 0; i < p->n_rows && !status; i++)
+		status = end_block(f, &p->rows[i], mix);
+	if (!status) {
+		mix_signs_all(&all, mix);
+		add_phases(f, of_phases);
+	}
+	for (size_t i = 0; i < p->n_rows && !status; i++) {
+		struct row *r = &p->rows[i];
+
+		if (!(r->signs.executions > 0))
+			continue;
+		if (mix->has_windows)
+			add_doubt_of_windows(r, mix);
+		else
+			add_doubt(r, mix, &all, of_phases[i]);
+		memset(r->found, 0, sizeof(r->found));
+		r->signs = (struct mix_signs){0};
+	}
+	free(of_phases);
+	f->n_parts = 0;
+	return status;
+}
+
+/* A row that is one block has its code. */
+static int keep_code(struct row *r, const struct pivot_item *x)
+{
+	const struct code_block *b = &x->code->blocks.items[x->profile->block];
+
+	r->code = malloc(b->end - b->begin);
+	if (!r->code)
+		return -TACT_E_NOMEM;
+	memcpy(r->code, x->code->data + b->begin, b->end - b->begin);
+	r->code_size = b->end - b->begin;
+	r->address = x->code->address + b->begin;
+	return 0;
+}
+
+static int add_item(struct filler *f, const struct pivot_item *x, double n)
 {
 	struct tact_mix_pivot *p = f->pivot;
 	uint32_t key[TACT_MIX_MAX_KEYS];
 	struct row *r;
 	char text[512];
 
-	if (!passes(x, f->o))
+	if (!pivot_passes(x, f->o))
 		return 0;
 	for (size_t k = 0; k < p->n_keys; k++) {
-		long word = intern(p, value_of(x, p->keys[k], text, sizeof(text)));
+		long word = intern(p, pivot_value(x, p->keys[k], text, sizeof(text)));
 
 		if (word < 0)
 			return (int)word;
@@ -294,14 +290,18 @@ static int add_item(struct filler *f, const struct item *x, double n)
 	r = find_row(p, key);
 	if (!r)
 		return -TACT_E_NOMEM;
+	if (f->by_block && !r->code && keep_code(r, x))
+		return -TACT_E_NOMEM;
 	r->executions += n;
-	add_error(r, x, n);
+	r->flops += n * x->properties.flops;
+	if (add_signs(f, r, x, n))
+		return -TACT_E_NOMEM;
 	p->total += n;
 	add_figures(&p->figures, &x->properties, n, f->sums);
 	return 0;
 }
 
-static int add_block(struct filler *f, struct item *x, double n)
+static int add_block(struct filler *f, struct pivot_item *x, double n)
 {
 	const struct code_block *b = &x->code->blocks.items[x->profile->block];
 	int status = 0;
@@ -320,8 +320,8 @@ static int add_block(struct filler *f, struct item *x, double n)
 
 static int fill(struct filler *f, struct tact_mix *mix)
 {
-	struct item x = {.mix = mix, .taxonomy = f->o->taxonomy};
-	int status = 0;
+	struct pivot_item x = {.mix = mix, .taxonomy = f->o->taxonomy};
+	int status = mix_is_timed(mix) ? mix_phases_init(&f->phases, mix) : 0;
 
 	for (size_t i = 0; i < mix->n_profiles && !status; i++) {
 		const struct mix_profile *p = &mix->profiles[i];
@@ -341,7 +341,9 @@ static int fill(struct filler *f, struct tact_mix *mix)
 			status = add_block(f, &x, share_of(mix, p, share));
 		}
 	}
-	add_variances(f->pivot, mix);
+	if (!status)
+		status = end_mix(f, mix);
+	mix_phases_fini(&f->phases);
 	return status;
 }
 
@@ -424,11 +426,12 @@ int tact_mix_pivot_create_all(struct tact_mix_pivot **out, struct tact_mix *cons
 	p->keys[0] = TACT_MIX_BY_MNEMONIC;
 	memcpy(p->keys, o.keys, o.n_keys * sizeof(*o.keys));
 	f = (struct filler){.pivot = p, .o = &o};
+	f.by_thread = pivot_is_by_thread(&o);
 	for (size_t i = 0; i < p->n_keys; i++)
-		f.by_thread |= p->keys[i] == TACT_MIX_BY_THREAD;
-	for (size_t i = 0; i < o.n_filters; i++)
-		f.by_thread |= o.filters[i].key == TACT_MIX_BY_THREAD;
-	if (fill_all(&f, mixes, n)) {
+		f.by_block |= p->keys[i] == TACT_MIX_BY_BLOCK;
+	status = fill_all(&f, mixes, n);
+	free(f.parts);
+	if (status) {
 		tact_mix_pivot_destroy(p);
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
@@ -445,6 +448,8 @@ void tact_mix_pivot_destroy(struct tact_mix_pivot *p)
 		free(p->words[i]);
 	free(p->words);
 	hash_free(&p->word_of);
+	for (size_t i = 0; i < p->n_rows; i++)
+		free(p->rows[i].code);
 	free(p->rows);
 	hash_free(&p->row_of);
 	free(p);
@@ -476,7 +481,19 @@ int tact_mix_pivot_get_row(const struct tact_mix_pivot *p, size_t i, struct tact
 	for (size_t k = 0; k < TACT_MIX_MAX_KEYS; k++)
 		row.key[k] = k < p->n_keys ? p->words[r->key[k]] : "";
 	row.share = p->total > 0 ? r->executions / p->total : 0;
-	row.error = r->is_unknown || !(r->executions > 0) ? -1 : sqrt(r->variance) / r->executions;
+	row.entries = r->entries;
+	row.flops = r->flops;
+	row.code = r->code;
+	row.code_size = r->code_size;
+	row.address = r->address;
+	row.error = row.low = row.high = -1;
+	if (!r->is_unknown && r->executions > 0) {
+		const double doubt = sqrt(r->variance + r->bias * r->bias);
+
+		row.error = doubt / r->executions;
+		row.low = r->executions * exp(-r->reach * row.error);
+		row.high = r->executions * exp(r->reach * row.error);
+	}
 	return tact_fill(out, &row, sizeof(row));
 }
 

@@ -11,21 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mix/mix.h"
+#include "mix/rule_train.h"
 
-enum { DEFAULT_LEAVES = 4 };
 static const double default_min_weight = 0.05;
-
-struct example {
-	double feature[MIX_N_FEATURES];
-	double weight;
-	bool is_lbr;
-};
-
-struct tact_mix_trainer {
-	struct example *examples;
-	size_t n, capacity;
-};
 
 int tact_mix_trainer_create(struct tact_mix_trainer **out, struct tact_diag *diag)
 {
@@ -39,6 +27,7 @@ void tact_mix_trainer_destroy(struct tact_mix_trainer *t)
 {
 	if (!t)
 		return;
+	rule_runs_fini(t);
 	FREE_ALL(t->examples, t);
 }
 
@@ -55,6 +44,7 @@ static int add_example(struct tact_mix_trainer *t, const struct tact_mix *mix,
 	if (tact_grow(&t->examples, &t->capacity, t->n + 1, sizeof(*t->examples)))
 		return -TACT_E_NOMEM;
 	e = &t->examples[t->n++];
+	e->run = (uint32_t)t->n_runs - 1;
 	mix_features(mix, p, e->feature);
 	e->is_lbr = lbr < ebs;
 	e->weight = fabs(ebs - lbr) * b->n_insns / total;
@@ -74,6 +64,8 @@ long tact_mix_trainer_add(struct tact_mix_trainer *t, const struct tact_mix *sam
 			"the recording has not both instruction pointers and branch stacks");
 	if (!exact->has_exact)
 		return tact_fail(diag, TACT_E_INVAL, "no exact counts");
+	if (rule_runs_add(t, sampled, exact))
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	for (size_t i = 0; i < sampled->n_profiles; i++) {
 		const struct mix_profile *p = &sampled->profiles[i];
 		const struct mix_module *module = &sampled->modules.items[p->module];
@@ -265,34 +257,26 @@ static uint32_t pack(const struct tact_mix_rule *from, uint32_t at, struct tact_
 	return here;
 }
 
-int tact_mix_trainer_fit(const struct tact_mix_trainer *t, const struct tact_mix_train_options *opt,
-			 struct tact_mix_rule **out, struct tact_diag *diag)
+int rule_fit(const struct tact_mix_trainer *t, const struct tact_mix_train_options *o,
+	     uint32_t without, struct tact_mix_rule **out)
 {
-	struct tact_mix_train_options o = {.size = sizeof(o)};
-	struct tact_mix_rule *grown = NULL, *packed = NULL;
-	struct grower g = {0};
+	struct tact_mix_rule *grown = calloc(1, sizeof(*grown)),
+			     *packed = calloc(1, sizeof(*packed));
+	struct grower g = {.min_weight = o->min_weight > 0 ? o->min_weight : default_min_weight,
+			   .examples = malloc((t->n + 1) * sizeof(*g.examples)),
+			   .sorted = malloc((t->n + 1) * sizeof(*g.sorted))};
+	size_t n = 0;
 	int status = -TACT_E_NOMEM;
 
-	if (out)
-		*out = NULL;
-	if (!out || !t || tact_read_options(&o, sizeof(o), opt) ||
-	    !(o.min_weight >= 0 && o.min_weight <= 1))
-		return tact_fail(diag, TACT_E_INVAL, "no trainer, or options out of range");
-	if (!t->n)
-		return tact_fail(diag, TACT_E_NO_DATA, "no blocks to learn from");
-	g.min_weight = o.min_weight > 0 ? o.min_weight : default_min_weight;
-	g.examples = malloc(t->n * sizeof(*g.examples));
-	g.sorted = malloc(t->n * sizeof(*g.sorted));
-	grown = calloc(1, sizeof(*grown));
-	packed = calloc(1, sizeof(*packed));
-	if (!g.examples || !g.sorted || !grown || !packed) {
-		tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!g.examples || !g.sorted || !grown || !packed)
 		goto out_free;
-	}
-	memcpy(g.examples, t->examples, t->n * sizeof(*g.examples));
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->runs[t->examples[i].run].program == without)
+			continue;
+		g.examples[n++] = t->examples[i];
 		g.total += t->examples[i].weight;
-	grow(&g, grown, t->n, o.max_leaves ? o.max_leaves : DEFAULT_LEAVES);
+	}
+	grow(&g, grown, n, o->max_leaves ? o->max_leaves : RULE_LEAVES);
 	prune(grown);
 	pack(grown, 0, packed);
 	*out = packed;
@@ -301,4 +285,31 @@ int tact_mix_trainer_fit(const struct tact_mix_trainer *t, const struct tact_mix
 out_free:
 	FREE_ALL(g.examples, g.sorted, grown, packed);
 	return status;
+}
+
+int rule_read_options(const struct tact_mix_trainer *t, const struct tact_mix_train_options *opt,
+		      struct tact_mix_train_options *o, struct tact_diag *diag)
+{
+	if (!t || tact_read_options(o, sizeof(*o), opt) ||
+	    !(o->min_weight >= 0 && o->min_weight <= 1))
+		return tact_fail(diag, TACT_E_INVAL, "no trainer, or options out of range");
+	if (!t->n)
+		return tact_fail(diag, TACT_E_NO_DATA, "no blocks to learn from");
+	return 0;
+}
+
+int tact_mix_trainer_fit(const struct tact_mix_trainer *t, const struct tact_mix_train_options *opt,
+			 struct tact_mix_rule **out, struct tact_diag *diag)
+{
+	struct tact_mix_train_options o = {.size = sizeof(o)};
+	int status;
+
+	if (out)
+		*out = NULL;
+	if (!out)
+		return tact_fail(diag, TACT_E_INVAL, "nowhere to put the rule");
+	status = rule_read_options(t, opt, &o, diag);
+	if (status < 0)
+		return status;
+	return rule_fit(t, &o, RULE_ALL, out) ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : 0;
 }

@@ -348,6 +348,7 @@ static int add_stack(struct sampler *s, const struct pmu_sample *x)
 		if (!e)
 			return -TACT_E_NOMEM;
 		e->weight += weight;
+		e->places[i * MIX_PLACES / (n - 1)] += (float)weight;
 		e->settled += i >= SETTLED;
 		if (!i) {
 			e->newest += weight;

@@ -11,7 +11,7 @@
 #include "report/report.h"
 
 /* Columns of a table: its keys, and what follows them. */
-enum { MIX_MAX_COLUMNS = TACT_MIX_MAX_KEYS + 4 };
+enum { MIX_MAX_COLUMNS = TACT_MIX_MAX_KEYS + TACT_N_MIX_VALUES + 4 };
 struct mix_columns {
 	struct column items[MIX_MAX_COLUMNS];
 	size_t n, n_keys;
@@ -33,5 +33,24 @@ struct mix_rows {
 void mix_rows_write(struct report *report, const struct mix_rows *rows, struct table *table);
 void mix_rows_json(struct report *report, const struct mix_rows *rows, struct table *table,
 		   struct json *json); /* "rows": an array of arrays */
+
+/* The columns of a table of rows: keys and values. */
+void mix_row_columns(struct mix_columns *columns, const struct tact_mix_report *r);
+void mix_values_json(const struct mix_columns *columns, struct json *json); /* their names */
+
+/* A column of values in a table whose getters find a row at cell_at.row, by mix_value_of. */
+struct column mix_value_column(enum tact_mix_value value);
+/* Returns a value of a cell; margins may be NULL if there are none. */
+struct cell mix_value_of(enum tact_mix_value value, const struct tact_mix_row *cell,
+			 const struct tact_mix_row *row, const struct tact_mix_row *column);
+
+/* Parts of a report. */
+void mix_summary_add(const struct tact_mix_summary *s, struct text *out);
+void mix_figures_add(const struct tact_mix_figures *f, struct text *out);
+void mix_summary_json(const struct tact_mix_summary *s, struct json *json);
+void mix_figures_json(const struct tact_mix_figures *f, struct json *json);
+
+/* Writes a cross table with what is around it. */
+void mix_cross_write(struct report *report, const struct tact_mix_report *r);
 
 #endif /* REPORT_MIX_REPORT_H */

@@ -51,7 +51,7 @@ static void add_quality(const struct tact_mix_summary *s, struct text *out)
 			100 * s->flow_error, s->flow_outliers, s->flow_blocks);
 }
 
-static void add_summary(const struct tact_mix_summary *s, struct text *out)
+void mix_summary_add(const struct tact_mix_summary *s, struct text *out)
 {
 	if (s->recordings > 1)
 		text_printf(out, "Recordings: %zu, added up\n", s->recordings);
@@ -72,7 +72,7 @@ static void add_summary(const struct tact_mix_summary *s, struct text *out)
 	text_printf(out, " in %zu blocks of %zu files\n", s->blocks, s->modules);
 }
 
-static void add_figures(const struct tact_mix_figures *f, struct text *out)
+void mix_figures_add(const struct tact_mix_figures *f, struct text *out)
 {
 	text_printf(
 		out,
@@ -103,7 +103,8 @@ void mix_columns_init(struct mix_columns *c, const enum tact_mix_key *keys, size
 					      .width = strlen(name),
 					      .least = LEAST_WIDTH};
 	}
-	memcpy(c->items + n_keys, rest, n * sizeof(*rest));
+	if (n)
+		memcpy(c->items + n_keys, rest, n * sizeof(*rest));
 	c->n = n_keys + n;
 }
 
@@ -114,26 +115,6 @@ void mix_columns_json(const struct mix_columns *c, struct json *json)
 		json_put_string(json, NULL, c->items[k].name);
 	json_end(json);
 }
-
-static struct cell get_error(const struct cell_at *at)
-{
-	const struct tact_mix_row *row = at->row;
-
-	return row->error >= 0 ? cell_number(row->error) : cell_none();
-}
-
-#define ROW_FIELD(member, kind) COLUMN_FIELD(struct tact_mix_row, member, kind)
-
-/* clang-format off: a column stays together */
-static const struct column row_columns[] = {
-	{"executions", "executions", ROW_FIELD(executions, DOUBLE), .width = 18,
-	 .flags = COLUMN_SEPARATED | COLUMN_FIT, .form = FORM_DECIMALS(0)},
-	{"share", "share", ROW_FIELD(share, DOUBLE), .width = 7, .decimals = 2,
-	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(6)},
-	{"error", "relative_error", .get = get_error, .width = 6, .decimals = 1,
-	 .flags = COLUMN_PERCENT, .form = FORM_DECIMALS(4), .none = "?", .rank = 1},
-};
-/* clang-format on */
 
 static void get_row(const void *of, size_t i, void *row)
 {
@@ -178,7 +159,7 @@ void mix_rows_json(struct report *report, const struct mix_rows *rows, struct ta
 
 /* ---- JSON ---- */
 
-static void json_summary(const struct tact_mix_summary *s, struct json *json)
+void mix_summary_json(const struct tact_mix_summary *s, struct json *json)
 {
 	json_put_string(json, "rung", tact_mix_rung_name(s->rung));
 	json_put_string(json, "expected_error", tact_mix_rung_error(s->rung));
@@ -215,7 +196,7 @@ static void json_summary(const struct tact_mix_summary *s, struct json *json)
 	json_put_count(json, "flow_outliers", s->flow_outliers);
 }
 
-static void json_figures(const struct tact_mix_figures *f, struct json *json)
+void mix_figures_json(const struct tact_mix_figures *f, struct json *json)
 {
 	json_begin_object(json, "figures");
 	json_put_fixed(json, "vectorisation", f->vectorisation, 6);
@@ -239,9 +220,10 @@ static void add_json(struct report *report, const struct tact_mix_report *r,
 	tact_mix_pivot_get_figures(r->pivot, &figures);
 	json_begin_object(&json, NULL);
 	json_put_string(&json, "schema", "tact.mix/1");
-	json_summary(r->summary, &json);
-	json_figures(&figures, &json);
+	mix_summary_json(r->summary, &json);
+	mix_figures_json(&figures, &json);
 	mix_columns_json(columns, &json);
+	mix_values_json(columns, &json);
 	mix_rows_json(report, rows, table, &json);
 	json_end_line(&json);
 }
@@ -256,8 +238,8 @@ static void add_text(struct report *report, const struct tact_mix_report *r,
 	struct tact_mix_figures figures = TACT_MIX_FIGURES_INIT;
 
 	tact_mix_pivot_get_figures(r->pivot, &figures);
-	add_summary(r->summary, out);
-	add_figures(&figures, out);
+	mix_summary_add(r->summary, out);
+	mix_figures_add(&figures, out);
 	text_add(out, "\n");
 	mix_rows_write(report, rows, table);
 	if (rows->n < n)
@@ -268,7 +250,6 @@ int tact_report_mix(const struct tact_mix_report *opt,
 		    int (*write)(void *arg, const char *data, size_t size), void *arg)
 {
 	struct report report = {.write = write, .arg = arg};
-	enum tact_mix_key keys[TACT_MIX_MAX_KEYS];
 	struct mix_rows rows = {.get = get_row};
 	struct tact_mix_report r;
 	struct mix_columns columns;
@@ -281,12 +262,15 @@ int tact_report_mix(const struct tact_mix_report *opt,
 
 		return status < 0 ? status : report_end(&report);
 	}
+	if (r.cross) {
+		mix_cross_write(&report, &r);
+		return report_end(&report);
+	}
 	rows.of = r.pivot;
 	rows.n = tact_mix_pivot_count(r.pivot);
 	if (r.top && r.top < rows.n)
 		rows.n = r.top;
-	mix_columns_init(&columns, keys, tact_mix_pivot_get_keys(r.pivot, keys),
-			 offsetof(struct tact_mix_row, key), row_columns, ARRAY_SIZE(row_columns));
+	mix_row_columns(&columns, &r);
 	table = (struct table){.columns = columns.items,
 			       .n_columns = columns.n,
 			       .format = (int)r.format,

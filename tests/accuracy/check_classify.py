@@ -40,9 +40,8 @@ class Classify:
         self.tact, self.starts, self.directory = args.tact, args.starts, directory
 
     def run(self, *words):
-        # Files of BHive have a row without hex, so that the status is 1.
         p = subprocess.run([self.tact, 'classify', '-q', *words], capture_output=True, text=True, timeout=400)
-        if p.returncode not in (0, 1):
+        if p.returncode:
             raise RuntimeError(p.stderr[-400:])
         return p.stdout
 

@@ -130,7 +130,7 @@ static int train(void *arg)
 	if (!status)
 		status = tact_mix_trainer_add(trainer, mixes[0], mixes[1], NULL);
 	if (status >= 0)
-		status = tact_mix_trainer_fit(trainer, NULL, &rule, NULL);
+		status = tact_mix_trainer_choose(trainer, NULL, &rule, NULL, NULL);
 	if (status < 0)
 		assert_null(rule);
 	tact_mix_rule_destroy(rule);

@@ -40,15 +40,20 @@ static void expect_code(struct tact_input *in, uint64_t line, const char *hex)
 	assert_false(region.is_candidate);
 }
 
-static void expect_error(struct tact_input *in, uint64_t line, const char *text)
+static void expect_status(struct tact_input *in, uint64_t line, int status, const char *text)
 {
 	struct tact_region region = TACT_REGION_INIT;
 	struct tact_diag diag = {0};
 
-	assert_int_equal(tact_input_next(in, &region, &diag), -TACT_E_FORMAT);
+	assert_int_equal(tact_input_next(in, &region, &diag), status);
 	assert_int_equal(diag.line, line);
 	assert_int_equal(region.line, line);
 	assert_string_equal(diag.text, text);
+}
+
+static void expect_error(struct tact_input *in, uint64_t line, const char *text)
+{
+	expect_status(in, line, -TACT_E_FORMAT, text);
 }
 
 static void expect_end(struct tact_input *in)
@@ -186,7 +191,7 @@ TEST(test_csv)
 	expect_code(in, 2, "4801d8");
 	expect_code(in, 3, "90");
 	expect_code(in, 6, "cc");
-	expect_error(in, 7, "no hex digits");
+	expect_status(in, 7, -TACT_E_NO_DATA, "no hex digits");
 	expect_code(in, 8, "31c0");
 	expect_error(in, 9, "'z' at column 1 is not a hex digit");
 	expect_end(in);

@@ -13,6 +13,7 @@
 
 #include "testing.h"
 
+#include "mix/bias.h"
 #include "mix/live.h"
 #include "mix/mix.h"
 #include "mix/virtual.h"
@@ -315,6 +316,118 @@ static void check_pivot(struct tact_mix *mix, enum tact_mix_key key, const char 
 	tact_mix_pivot_destroy(p);
 }
 
+/* Worked out by hand from the weights in bias.c. */
+TEST(test_doubt)
+{
+	struct mix_signs row = {.executions = 100,
+				.ebs = 100,
+				.plain = 90,
+				.completed = 100,
+				.places = {10, 10, 10, 10},
+				.chance = 25};
+	const struct mix_signs all = {.executions = 1000,
+				      .ebs = 1000,
+				      .plain = 1000,
+				      .completed = 1000,
+				      .places = {100, 100, 100, 100}};
+	struct tact_mix mix = {.has_ebs = true,
+			       .has_lbr = true,
+			       .ebs_is_absolute = true,
+			       .lbr_is_absolute = true,
+			       .summary = {.method = TACT_MIX_HYBRID}};
+	struct mix_doubt d = mix_doubt_of(&mix, &row, &all);
+
+	assert_true(!d.is_unknown && fabs(d.chance - 0.33 * 5) < 1e-9);
+	assert_true(fabs(d.bias - 0.79 * 10) < 1e-9 && d.reach > 2);
+	/* Half of the stack shows none of it: a standard deviation of 5% of everything. */
+	row = (struct mix_signs){.executions = 50, .plain = 50, .places = {10, 10, 0, 0}};
+	d = mix_doubt_of(&mix, &row, &all);
+	assert_true(fabs(d.bias - 0.15 * 50) < 1e-9);
+	/* Stacks at moments in time are worth less. */
+	mix.has_ebs = mix.lbr_is_absolute = false;
+	mix.summary.method = TACT_MIX_LBR;
+	assert_true(mix_is_timed(&mix));
+	assert_true(mix_doubt_of(&mix, &row, &all).bias > 2 * d.bias);
+	row.is_unknown = true;
+	assert_true(mix_doubt_of(&mix, &row, &all).is_unknown);
+	/* Samples of time say nothing of executions. */
+	row.is_unknown = mix.has_lbr = mix.ebs_is_absolute = false;
+	mix.summary.method = TACT_MIX_EBS;
+	assert_true(mix_doubt_of(&mix, &row, &all).is_unknown);
+	mix.has_exact = true;
+	assert_true(mix_doubt_of(&mix, &row, &all).bias == 0);
+}
+
+TEST(test_phases)
+{
+	double counts[] = {600, 400};
+	const struct mix_phases phases = {
+		.all = counts, .n = 2, .total = 1000, .squares = 600 * 600 + 400 * 400};
+	const struct mix_in_phase parts[] = {{0, 0, 60}, {0, 1, 40}}, one = {0, 0, 60};
+
+	/* The same share of each phase: it does not matter which one counts too much. */
+	assert_true(mix_phases_doubt(&phases, parts, 2) < 1e-6);
+	/* 60 of the first and none of the second: 24 from what the share would be, each. */
+	assert_true(fabs(mix_phases_doubt(&phases, &one, 1) - 24 * sqrt(2)) < 1e-6);
+}
+
+static size_t find_key(const struct tact_mix_pivot *p, const char *key)
+{
+	struct tact_mix_row row = TACT_MIX_ROW_INIT;
+
+	for (size_t i = 0; !tact_mix_pivot_get_row(p, i, &row); i++)
+		if (!strcmp(row.key[0], key))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Rows are mnemonics, columns whether memory is used. */
+static void check_cross(struct tact_mix *mix, double loop, double out)
+{
+	const enum tact_mix_key columns[] = {TACT_MIX_BY_MEMORY, TACT_MIX_BY_BLOCK};
+	struct tact_mix_row cell = TACT_MIX_ROW_INIT;
+	struct tact_mix_pivot_options o = {.size = sizeof(o)};
+	struct tact_mix_cross *cross;
+	size_t mov, mul, none, write;
+
+	assert_int_equal(tact_mix_cross_create(&cross, &mix, 1, NULL, columns, 1, NULL), 0);
+	mov = find_key(tact_mix_cross_rows(cross), "mov");
+	mul = find_key(tact_mix_cross_rows(cross), "mulsd");
+	none = find_key(tact_mix_cross_columns(cross), "none");
+	write = find_key(tact_mix_cross_columns(cross), "write");
+	assert_int_equal(tact_mix_pivot_count(tact_mix_cross_columns(cross)), 2);
+	assert_int_equal(tact_mix_cross_get_cell(cross, mov, write, &cell), 1);
+	assert_true(fabs(cell.executions - out) < 1e-6 && fabs(cell.entries - out) < 1e-6);
+	assert_int_equal(tact_mix_cross_get_cell(cross, mul, none, &cell), 1);
+	assert_true(fabs(cell.executions - loop) < 1e-6 && fabs(cell.flops - loop) < 1e-6);
+	assert_true(cell.low < loop && cell.high > loop && cell.code == NULL);
+	assert_int_equal(tact_mix_cross_get_cell(cross, mov, none, &cell), 0);
+	assert_true(cell.executions == 0);
+	assert_int_equal(tact_mix_cross_get_cell(cross, mov, 2, &cell), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_cross_get_cell(NULL, 0, 0, &cell), -TACT_E_INVAL);
+	tact_mix_cross_destroy(cross);
+
+	/* With blocks: each column is one, with its code. */
+	o.keys[0] = TACT_MIX_BY_FUNCTION;
+	o.n_keys = 1;
+	assert_int_equal(tact_mix_cross_create(&cross, &mix, 1, &o, columns + 1, 1, NULL), 0);
+	assert_int_equal(tact_mix_pivot_count(tact_mix_cross_columns(cross)), 2);
+	assert_int_equal(tact_mix_pivot_get_row(tact_mix_cross_columns(cross), 0, &cell), 0);
+	assert_true(cell.code && cell.code_size > 4 && cell.address);
+	tact_mix_cross_destroy(cross);
+	assert_null(tact_mix_cross_rows(NULL));
+	assert_null(tact_mix_cross_columns(NULL));
+	tact_mix_cross_destroy(NULL);
+
+	assert_int_equal(tact_mix_cross_create(&cross, &mix, 1, NULL, columns, 0, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_mix_cross_create(&cross, &mix, 1, NULL, NULL, 1, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_mix_cross_create(&cross, &mix, 1, NULL, columns, 6, NULL),
+			 -TACT_E_INVAL);
+	assert_null(cross);
+}
+
 TEST(test_pivot)
 {
 	/* EBS: 10,000 executions of the loop, 3,000 of the long block. */
@@ -364,6 +477,13 @@ TEST(test_pivot)
 	assert_true(fabs(error - (1 - 18 * out / 100000)) < 1e-9);
 	tact_mix_pivot_destroy(q);
 	tact_mix_pivot_destroy(p);
+
+	check_pivot(mix, TACT_MIX_BY_OPERANDS, "3", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_IMMEDIATE, "immediate", loop);
+	check_pivot(mix, TACT_MIX_BY_FLOPS, "8", 18 * out);
+	check_pivot(mix, TACT_MIX_BY_LENGTH, "20", 20 * out);
+	check_pivot(mix, TACT_MIX_BY_RING, "user", 4 * loop + 20 * out);
+	check_cross(mix, loop, out);
 
 	o = (struct tact_mix_pivot_options){
 		.size = sizeof(o), .keys = {TACT_MIX_BY_TAXONOMY}, .n_keys = 1};
@@ -446,6 +566,7 @@ TEST(test_train)
 	const uint64_t loop_size = at(mix_test_long) - at(mix_test_code);
 	const uint64_t long_size = at(mix_test_end) - at(mix_test_long);
 	double features[MIX_N_FEATURES] = {0};
+	struct tact_mix_verdict verdict = TACT_MIX_VERDICT_INIT;
 	struct tact_mix_trainer *trainer;
 	struct tact_mix_rule *rule;
 	struct tact_mix_options o = {.size = sizeof(o)};
@@ -482,6 +603,14 @@ TEST(test_train)
 	assert_int_equal(tact_mix_trainer_add(trainer, exact, exact, &diag), -TACT_E_NO_DATA);
 	assert_int_equal(tact_mix_trainer_add(trainer, mix, mix, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_mix_trainer_add(trainer, mix, exact, &diag), 2);
+	/* One program is not enough to judge a rule by. */
+	assert_int_equal(tact_mix_trainer_choose(trainer, NULL, &rule, &verdict, &diag), 0);
+	assert_true(!verdict.is_used && verdict.programs == 1 && verdict.by_learned < 0);
+	assert_true(verdict.by_default >= 0);
+	assert_int_equal(rule->nodes[0].limit, 18);
+	tact_mix_rule_destroy(rule);
+	assert_int_equal(tact_mix_trainer_choose(trainer, NULL, NULL, NULL, &diag), -TACT_E_INVAL);
+	assert_int_equal(tact_mix_trainer_choose(NULL, NULL, &rule, NULL, &diag), -TACT_E_INVAL);
 	assert_int_equal(tact_mix_trainer_fit(trainer, NULL, &rule, &diag), 0);
 	for (size_t i = 0; i < mix->n_profiles; i++) {
 		mix_features(mix, &mix->profiles[i], features);

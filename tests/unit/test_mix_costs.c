@@ -409,7 +409,8 @@ TEST(test_reports)
 						"imul,200,0.500000,0.0000\n");
 	table.format = TACT_FORMAT_JSON;
 	EXPECT_REPORT(tact_report_mix, &table, &text,
-		      "\"keys\":[\"mnemonic\"],\"rows\":[[\"imul\",200,0.500000,0.0000]]}\n");
+		      "\"keys\":[\"mnemonic\"],\"values\":[\"executions\",\"share\","
+		      "\"relative_error\"],\"rows\":[[\"imul\",200,0.500000,0.0000]]}\n");
 
 	assert_int_equal(tact_mix_diff_create(&diff, pivot[0], pivot[1], false, NULL), 0);
 	changes.diff = diff;

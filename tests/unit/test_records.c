@@ -123,7 +123,9 @@ TEST(measured_columns)
 	for (uint64_t line = 5; line <= 9; line++) {
 		struct tact_diag diag = {0};
 
-		assert_int_equal(tact_records_next(records, &r, &diag), -TACT_E_FORMAT);
+		/* The last one has no hex digits. */
+		assert_int_equal(tact_records_next(records, &r, &diag),
+				 line < 9 ? -TACT_E_FORMAT : -TACT_E_NO_DATA);
 		assert_int_equal(diag.line, line);
 	}
 	assert_int_equal(tact_records_next(records, &r, NULL), 0);

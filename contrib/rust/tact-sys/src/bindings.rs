@@ -411,8 +411,20 @@ pub const TACT_MIX_BY_WIDTH: tact_mix_key = 10;
 pub const TACT_MIX_BY_MEMORY: tact_mix_key = 11;
 pub const TACT_MIX_BY_TAXONOMY: tact_mix_key = 12;
 pub const TACT_MIX_BY_METHOD: tact_mix_key = 13;
-pub const TACT_N_MIX_KEYS: tact_mix_key = 14;
+pub const TACT_MIX_BY_OPERANDS: tact_mix_key = 14;
+pub const TACT_MIX_BY_IMMEDIATE: tact_mix_key = 15;
+pub const TACT_MIX_BY_MASKING: tact_mix_key = 16;
+pub const TACT_MIX_BY_LOCK: tact_mix_key = 17;
+pub const TACT_MIX_BY_LATENCY: tact_mix_key = 18;
+pub const TACT_MIX_BY_FLOPS: tact_mix_key = 19;
+pub const TACT_MIX_BY_BYTES: tact_mix_key = 20;
+pub const TACT_MIX_BY_LENGTH: tact_mix_key = 21;
+pub const TACT_MIX_BY_RING: tact_mix_key = 22;
+pub const TACT_MIX_BY_PROCESS: tact_mix_key = 23;
+pub const TACT_MIX_BY_INSTRUCTION: tact_mix_key = 24;
+pub const TACT_N_MIX_KEYS: tact_mix_key = 25;
 pub const TACT_MIX_MAX_KEYS: c_int = 6;
+pub const TACT_MIX_MIN_PROGRAMS: c_int = 3;
 pub const TACT_MODEL_STREAM: tact_model_trait = 1;
 pub const TACT_MODEL_BATCH: tact_model_trait = 2;
 pub const TACT_MODEL_PROGRAM: tact_model_trait = 4;
@@ -629,6 +641,12 @@ pub struct tact_mix_taxonomy {
 
 #[repr(C)]
 pub struct tact_mix_pivot {
+    _data: [u8; 0],
+    _marker: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+#[repr(C)]
+pub struct tact_mix_cross {
     _data: [u8; 0],
     _marker: PhantomData<(*mut u8, PhantomPinned)>,
 }
@@ -1970,6 +1988,13 @@ pub struct tact_mix_row {
     pub executions: f64,
     pub share: f64,
     pub error: f64,
+    pub low: f64,
+    pub high: f64,
+    pub entries: f64,
+    pub flops: f64,
+    pub code: *const u8,
+    pub code_size: usize,
+    pub address: u64,
 }
 
 #[repr(C)]
@@ -2044,6 +2069,18 @@ pub struct tact_mix_train_options {
     pub size: usize,
     pub max_leaves: c_uint,
     pub min_weight: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct tact_mix_verdict {
+    pub size: usize,
+    pub is_used: bool,
+    pub programs: usize,
+    pub worse: usize,
+    pub by_default: f64,
+    pub by_learned: f64,
+    pub leaves: c_uint,
 }
 
 #[repr(C)]
@@ -2388,11 +2425,11 @@ sized! {
     tact_source_line tact_mca_info tact_mca_options tact_mca_result tact_mix_options
     tact_mix_summary tact_mix_missing tact_mix_block tact_mix_pivot_options tact_mix_row
     tact_mix_figures tact_mix_diff_row tact_mix_diff_totals tact_mix_cost tact_mix_costs_totals
-    tact_mix_train_options tact_mix_record_options tact_mix_recorded tact_mix_emulate_options
-    tact_mix_emulated tact_mix_windows_options tact_mix_windowed tact_model tact_model_options
-    tact_estimate tact_model_row tact_tune_progress tact_tune_network tact_tune_options
-    tact_tune_export tact_tune_summary tact_tune_row tact_tune_change tact_tune_histogram
-    tact_view
+    tact_mix_train_options tact_mix_verdict tact_mix_record_options tact_mix_recorded
+    tact_mix_emulate_options tact_mix_emulated tact_mix_windows_options tact_mix_windowed
+    tact_model tact_model_options tact_estimate tact_model_row tact_tune_progress
+    tact_tune_network tact_tune_options tact_tune_export tact_tune_summary tact_tune_row
+    tact_tune_change tact_tune_histogram tact_view
 }
 
 zeroed! {
@@ -2721,6 +2758,11 @@ extern "C" {
     pub fn tact_mix_pivot_count(pivot: *const tact_mix_pivot) -> usize;
     pub fn tact_mix_pivot_get_row(pivot: *const tact_mix_pivot, i: usize, out: *mut tact_mix_row) -> c_int;
     pub fn tact_mix_pivot_get_keys(pivot: *const tact_mix_pivot, keys: *mut tact_mix_key) -> usize;
+    pub fn tact_mix_cross_create(out: *mut *mut tact_mix_cross, mixes: *const *mut tact_mix, n: usize, opt: *const tact_mix_pivot_options, columns: *const tact_mix_key, n_columns: usize, diag: *mut tact_diag) -> c_int;
+    pub fn tact_mix_cross_destroy(cross: *mut tact_mix_cross);
+    pub fn tact_mix_cross_rows(cross: *const tact_mix_cross) -> *const tact_mix_pivot;
+    pub fn tact_mix_cross_columns(cross: *const tact_mix_cross) -> *const tact_mix_pivot;
+    pub fn tact_mix_cross_get_cell(cross: *const tact_mix_cross, i: usize, j: usize, out: *mut tact_mix_row) -> c_int;
     pub fn tact_mix_pivot_get_figures(pivot: *const tact_mix_pivot, out: *mut tact_mix_figures) -> c_int;
     pub fn tact_mix_compare(reference: *const tact_mix_pivot, measured: *const tact_mix_pivot, is_scaled: bool, error: *mut f64) -> c_int;
     pub fn tact_mix_diff_create(out: *mut *mut tact_mix_diff, first: *const tact_mix_pivot, second: *const tact_mix_pivot, is_scaled: bool, diag: *mut tact_diag) -> c_int;
@@ -2739,6 +2781,7 @@ extern "C" {
     pub fn tact_mix_trainer_destroy(trainer: *mut tact_mix_trainer);
     pub fn tact_mix_trainer_add(trainer: *mut tact_mix_trainer, sampled: *const tact_mix, exact: *const tact_mix, diag: *mut tact_diag) -> c_long;
     pub fn tact_mix_trainer_fit(trainer: *const tact_mix_trainer, opt: *const tact_mix_train_options, out: *mut *mut tact_mix_rule, diag: *mut tact_diag) -> c_int;
+    pub fn tact_mix_trainer_choose(trainer: *const tact_mix_trainer, opt: *const tact_mix_train_options, out: *mut *mut tact_mix_rule, verdict: *mut tact_mix_verdict, diag: *mut tact_diag) -> c_int;
     pub fn tact_mix_record(opt: *const tact_mix_record_options, out: *mut tact_mix_recorded, diag: *mut tact_diag) -> c_int;
     pub fn tact_mix_emulate(opt: *const tact_mix_emulate_options, out: *mut tact_mix_emulated, diag: *mut tact_diag) -> c_int;
     pub fn tact_mix_count_windows(trace: *mut tact_trace, opt: *const tact_mix_windows_options, out: *mut tact_mix_windowed, diag: *mut tact_diag) -> c_int;

@@ -134,7 +134,7 @@ structs! {
         ebs_samples lbr_streams bias method is_biased is_loop next target;
     tact_mix_filter: key pattern is_negated;
     tact_mix_pivot_options: size keys n_keys filters n_filters taxonomy;
-    tact_mix_row: size key executions share error;
+    tact_mix_row: size key executions share error low high entries flops code code_size address;
     tact_mix_figures: size instructions vectorisation flops_per_instruction branch_density
         load_density store_density instructions_per_block simd_density packed_flops;
     tact_mix_diff_row: size key executions;
@@ -144,6 +144,7 @@ structs! {
     tact_mix_costs_totals: size cycles failed by_bound gain_by_bound by_stall gain_by_stall
         is_walked;
     tact_mix_train_options: size max_leaves min_weight;
+    tact_mix_verdict: size is_used programs worse by_default by_learned leaves;
     tact_mix_record_options: size output argv pid all_cpus ebs_period lbr_period
         expected_seconds user_only best stop arg;
     tact_mix_recorded: size rung user_only exit_status bytes lost ebs_period lbr_period why;
@@ -255,7 +256,10 @@ constants! {
     TACT_MIX_BY_MODULE TACT_MIX_BY_FUNCTION TACT_MIX_BY_BLOCK TACT_MIX_BY_LINE
     TACT_MIX_BY_MNEMONIC TACT_MIX_BY_FORM TACT_MIX_BY_EXTENSION TACT_MIX_BY_CATEGORY
     TACT_MIX_BY_PACKING TACT_MIX_BY_WIDTH TACT_MIX_BY_MEMORY TACT_MIX_BY_TAXONOMY
-    TACT_MIX_BY_METHOD TACT_N_MIX_KEYS TACT_MIX_MAX_KEYS TACT_MODEL_STREAM TACT_MODEL_BATCH
+    TACT_MIX_BY_METHOD TACT_MIX_BY_OPERANDS TACT_MIX_BY_IMMEDIATE TACT_MIX_BY_MASKING
+    TACT_MIX_BY_LOCK TACT_MIX_BY_LATENCY TACT_MIX_BY_FLOPS TACT_MIX_BY_BYTES TACT_MIX_BY_LENGTH
+    TACT_MIX_BY_RING TACT_MIX_BY_PROCESS TACT_MIX_BY_INSTRUCTION TACT_N_MIX_KEYS
+    TACT_MIX_MAX_KEYS TACT_MIX_MIN_PROGRAMS TACT_MODEL_STREAM TACT_MODEL_BATCH
     TACT_MODEL_PROGRAM TACT_MODEL_TABLES TACT_MODEL_PARAMS TACT_MODEL_BOUNDS TACT_TUNE_DIRECT
     TACT_TUNE_SURROGATE TACT_TUNE_SIMPLE TACT_TUNE_RANDOM TACT_TUNE_BANDIT TACT_TUNE_LATENCY
     TACT_TUNE_UOPS TACT_TUNE_PORTS TACT_TUNE_ADVANCE TACT_TUNE_GLOBALS TACT_TUNE_TRAIN
@@ -342,16 +346,17 @@ functions! {
     tact_mix_get_block tact_mix_taxonomy_load tact_mix_taxonomy_load_memory
     tact_mix_taxonomy_destroy tact_mix_key_name tact_mix_pivot_create tact_mix_pivot_create_all
     tact_mix_pivot_destroy tact_mix_pivot_count tact_mix_pivot_get_row tact_mix_pivot_get_keys
-    tact_mix_pivot_get_figures tact_mix_compare tact_mix_diff_create tact_mix_diff_destroy
-    tact_mix_diff_count tact_mix_diff_get_row tact_mix_diff_get_keys tact_mix_diff_get_totals
-    tact_mix_costs_create tact_mix_costs_create_all tact_mix_costs_destroy tact_mix_costs_count
-    tact_mix_costs_get_row tact_mix_costs_get_totals tact_mix_trainer_create
-    tact_mix_trainer_destroy tact_mix_trainer_add tact_mix_trainer_fit tact_mix_record
-    tact_mix_emulate tact_mix_count_windows tact_model_find tact_model_next tact_model_title
-    tact_model_expand tact_model_open tact_model_close tact_model_estimate
-    tact_model_stream_create tact_model_run tact_tuner_create tact_tuner_destroy tact_tuner_add
-    tact_tuner_run tact_tuner_save tact_tuner_export_llvm tact_tuner_get_summary
-    tact_tuner_get_row tact_tuner_get_change tact_tuner_get_histogram tact_tuner_sensitivity
-    tact_tuner_default_sensitivity tact_version tact_view_bottleneck_name
-    tact_view_bottleneck_name_on tact_view_idealized tact_view_make
+    tact_mix_cross_create tact_mix_cross_destroy tact_mix_cross_rows tact_mix_cross_columns
+    tact_mix_cross_get_cell tact_mix_pivot_get_figures tact_mix_compare tact_mix_diff_create
+    tact_mix_diff_destroy tact_mix_diff_count tact_mix_diff_get_row tact_mix_diff_get_keys
+    tact_mix_diff_get_totals tact_mix_costs_create tact_mix_costs_create_all
+    tact_mix_costs_destroy tact_mix_costs_count tact_mix_costs_get_row tact_mix_costs_get_totals
+    tact_mix_trainer_create tact_mix_trainer_destroy tact_mix_trainer_add tact_mix_trainer_fit
+    tact_mix_trainer_choose tact_mix_record tact_mix_emulate tact_mix_count_windows
+    tact_model_find tact_model_next tact_model_title tact_model_expand tact_model_open
+    tact_model_close tact_model_estimate tact_model_stream_create tact_model_run
+    tact_tuner_create tact_tuner_destroy tact_tuner_add tact_tuner_run tact_tuner_save
+    tact_tuner_export_llvm tact_tuner_get_summary tact_tuner_get_row tact_tuner_get_change
+    tact_tuner_get_histogram tact_tuner_sensitivity tact_tuner_default_sensitivity tact_version
+    tact_view_bottleneck_name tact_view_bottleneck_name_on tact_view_idealized tact_view_make
 }
