@@ -6,7 +6,8 @@
 # make check-cross  builds for AArch64 and tests that under QEMU, with what it needs in build-aarch64/
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make check-faults  lets every command run out of memory and disk, kills it, cuts its power: a quarter of an hour
-# make check-valgrind  runs every command once under valgrind
+# make check-valgrind  runs every command, with threads and on real inputs, under valgrind
+# make check-sanitizers  the same under AddressSanitizer and UBSan, and ThreadSanitizer, of gcc and of clang
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
@@ -379,6 +380,9 @@ tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(B
 ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
 $(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:%=-Wl,--wrap=%)
 
+# Here the kernel has no files without a name, and knows no random numbers but ours.
+$(BUILD)/tests/unit/test_newfile: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=getrandom
+
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
@@ -495,7 +499,7 @@ check-cross:
 # The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
 # tests/faults/check_faults.py.
 FAULTS ?=
-.PHONY: check-faults check-valgrind
+.PHONY: check-faults check-valgrind check-sanitizers
 check-faults:
 	@sh gen/setup.sh --install check
 	@$(ALL_CORES) build $(INJECT)
@@ -504,7 +508,20 @@ check-faults:
 check-valgrind:
 	@sh gen/setup.sh --install valgrind
 	@$(ALL_CORES) build
-	@python3 tests/faults/check_valgrind.py --build $(BUILD)
+	@python3 tests/faults/check_clean.py --build $(BUILD) --valgrind
+
+# Every command by four builds: unit tests and others of the suite are for asan and tsan.
+check-sanitizers:
+	@sh gen/setup.sh --install ci
+	@failed=; for c in gcc clang; do \
+		for s in asan tsan; do \
+			build=build-$$s; test $$c = gcc || build=build-clang-$$s; \
+			flags='$(SANITIZE)'; test $$s = asan || flags='$(SANITIZE_THREADS)'; \
+			echo "$$build:"; \
+			$(ALL_CORES) BUILD=$$build CC=$$c RUNNER_CC=$$c HARDEN= OPT=-O1 WERROR= CFLAGS="$$flags" build && \
+				python3 tests/faults/check_clean.py --build $$build || failed="$$failed $$build"; \
+		done; \
+	done; test -z "$$failed" || { echo "check-sanitizers: failed for$$failed"; exit 1; }
 
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
@@ -682,4 +699,4 @@ SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard gen/*.sh wasm/*.sh t
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-clang-asan build-clang-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack
