@@ -8,6 +8,7 @@
  *              Processes that the program forks share it.  A place is a hash of the return
  *              addresses, which are the same in each run if addresses are not random; its lowest
  *              four bits are the kind of call.
+ * FAULT_DEPTH  how many return addresses make a place (default: 14, most: 22)
  * FAULT_PLACE  the place whose FAULT_NTH-th call (the first is 1; 0: all calls) fails
  * FAULT_ERRNO  with this number; 0: it does less than it was asked for
  * FAULT_SHOW   a file: where the call that fails comes from, as backtrace_symbols(3) writes it
@@ -26,7 +27,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SLOTS = 1 << 16, DEPTH = 14, SKIPPED = 2 };
+enum { SLOTS = 1 << 16, DEPTH = 24, SKIPPED = 2 };
 
 struct slot {
 	_Atomic uint64_t place, count;
@@ -34,7 +35,7 @@ struct slot {
 
 static struct slot *table;
 static uint64_t wanted, nth;
-static int wanted_errno;
+static int wanted_errno, depth = 14;
 static bool is_on;
 static __thread bool is_inside;
 
@@ -52,7 +53,7 @@ void *inject_find(const char *name)
 static uint64_t place_of(enum kind kind)
 {
 	void *frames[DEPTH];
-	const int n = backtrace(frames, DEPTH);
+	const int n = backtrace(frames, depth + SKIPPED);
 	uint64_t hash = 1469598103934665603u;
 
 	for (int i = SKIPPED; i < n; i++)
@@ -78,11 +79,11 @@ static void show(void)
 {
 	const char *path = getenv("FAULT_SHOW");
 	const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-	void *frames[2 * DEPTH];
+	void *frames[DEPTH];
 
 	if (fd < 0)
 		return;
-	backtrace_symbols_fd(frames, backtrace(frames, 2 * DEPTH), fd);
+	backtrace_symbols_fd(frames, backtrace(frames, DEPTH), fd);
 	close(fd);
 }
 
@@ -140,6 +141,8 @@ __attribute__((constructor)) static void start(void)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	table = mmap(NULL, SLOTS * sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
+	if (number_of("FAULT_DEPTH") && number_of("FAULT_DEPTH") <= DEPTH - SKIPPED)
+		depth = (int)number_of("FAULT_DEPTH");
 	wanted = number_of("FAULT_PLACE");
 	nth = number_of("FAULT_NTH");
 	wanted_errno = (int)number_of("FAULT_ERRNO");

@@ -40,6 +40,8 @@ enum event { WROTE, TRUNCATED, SYNCED, OPENED, LINKED, RENAMED, UNLINKED, REPORT
 void inject_log_data(enum event event, int fd, const void *data, size_t size, int64_t offset);
 void inject_log_names(enum event event, int fd, const char *from, const char *to);
 bool inject_is_logging(void);
+/* Whether it is memory (memfd_create), not a file on a disk. */
+bool inject_is_memory(int fd);
 
 #define REAL(name)                                                                                 \
 	static __typeof__(&name) real;                                                             \
