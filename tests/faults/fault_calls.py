@@ -193,5 +193,14 @@ def run_clock(injector, inputs, command, reference, jump, limit):
         return judge(command, watch, fault, result, reference)
 
 
+def run_naps(injector, inputs, command, reference, seed, limit):
+    """With calls that wait at random, so that processes and threads meet in other ways."""
+    fault = Fault(KINDS.index('WAIT'), 0, errno.EINTR)
+    with watching.Watch(inputs, command, limit) as watch:
+        env = environment(injector, inputs, watch)
+        result = watch.run(dict(env, FAULT_NAPS=str(seed + 1)))
+        return judge(command, watch, fault, result, reference)
+
+
 def random_of(seed, *words):
     return random.Random('%d %s' % (seed, ' '.join(words)))

@@ -35,6 +35,9 @@ bool inject_fails(enum kind kind);
 /* The same for calls that may do less; *is_short is set if this one is to. */
 bool inject_fails_or(enum kind kind, bool *is_short);
 
+/* Waits, if there are naps. */
+void inject_naps(void);
+
 /* What happens to files, for the simulation of a loss of power. */
 enum event { WROTE, TRUNCATED, SYNCED, OPENED, LINKED, RENAMED, UNLINKED, REPORTED };
 void inject_log_data(enum event event, int fd, const void *data, size_t size, int64_t offset);

@@ -383,6 +383,38 @@ void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t 
 	return mmap64(address, size, protection, flags, fd, offset);
 }
 
+/* ---- calls that only nap: others come between them ---- */
+
+int accept4(int fd, __SOCKADDR_ARG from, socklen_t *restrict size, int flags)
+{
+	REAL(accept4);
+	inject_naps();
+	return real(fd, from, size, flags);
+}
+
+int fcntl(int fd, int what, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, what);
+	arg = va_arg(args, long);
+	va_end(args);
+	inject_naps();
+	return (int)syscall(SYS_fcntl, fd, what, arg);
+}
+
+int fcntl64(int fd, int what, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, what);
+	arg = va_arg(args, long);
+	va_end(args);
+	return fcntl(fd, what, arg);
+}
+
 /* ---- waiting and starting ---- */
 
 int poll(struct pollfd *fds, nfds_t n, int timeout)
