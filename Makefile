@@ -7,7 +7,8 @@
 # make check-web  opens the pages that tact makes in headless Chromium; ends with such a line, too
 # make check-faults  lets every command run out of memory and disk, kills it, cuts its power: a quarter of an hour
 # make check-cluster  a Slurm of several virtual nodes here, tasks killed at random; tact tune over MPI
-# make check-valgrind  runs every command once under valgrind
+# make check-valgrind  runs every command, with threads and on real inputs, under valgrind
+# make check-sanitizers  the same under AddressSanitizer and UBSan, and ThreadSanitizer, of gcc and of clang
 # make check-clang  tests again, built by clang, in build-clang/
 # make asan       tests again under AddressSanitizer and UBSan, in build-asan/
 # make tsan       what has threads again under ThreadSanitizer, in build-tsan/
@@ -397,6 +398,9 @@ tests: $(UNIT) $(HW) $(BUILD)/tests/hw/deny $(FAKE_KERNEL) $(INJECT) $(FUZZ) $(B
 ALLOC_WRAPS := malloc calloc aligned_alloc realloc strdup strndup getline
 $(filter $(BUILD)/tests/unit/test_alloc%,$(UNIT)): TEST_LDFLAGS = $(ALLOC_WRAPS:%=-Wl,--wrap=%)
 
+# Here the kernel has no files without a name, and knows no random numbers but ours.
+$(BUILD)/tests/unit/test_newfile: TEST_LDFLAGS = -Wl,--wrap=open -Wl,--wrap=getrandom
+
 $(UNIT) $(HW): $(BUILD)/%: %.c $(BUILD)/libtact-all.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(BUILD)/libtact-all.a -lcmocka $(LIBS) $(TEST_LDFLAGS) $(LDFLAGS)
@@ -513,9 +517,6 @@ check-cross:
 	@$(ALL_CORES) HOST=aarch64 build cross-tests
 	@python3 tests/run.py cross
 
-# The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
-# tests/faults/check_faults.py.
-FAULTS ?=
 # A Slurm of its own, for as long as the test takes (root), and Open MPI.  CLUSTER="--blocks 20000" and
 # the other options of check_cluster.py.
 .PHONY: check-cluster
@@ -524,7 +525,10 @@ check-cluster:
 	@$(ALL_CORES) build
 	@python3 tests/cluster/check_cluster.py --build $(BUILD) $(CLUSTER)
 
-.PHONY: check-faults check-valgrind
+# The same as a part of make check, but all of it.  FAULTS='--seed 7 --kills 2000' and the like: see
+# tests/faults/check_faults.py.
+FAULTS ?=
+.PHONY: check-faults check-valgrind check-sanitizers
 check-faults:
 	@sh gen/setup.sh --install check
 	@$(ALL_CORES) build $(INJECT)
@@ -533,7 +537,20 @@ check-faults:
 check-valgrind:
 	@sh gen/setup.sh --install valgrind
 	@$(ALL_CORES) build
-	@python3 tests/faults/check_valgrind.py --build $(BUILD)
+	@python3 tests/faults/check_clean.py --build $(BUILD) --valgrind
+
+# Every command by four builds: unit tests and others of the suite are for asan and tsan.
+check-sanitizers:
+	@sh gen/setup.sh --install ci
+	@failed=; for c in gcc clang; do \
+		for s in asan tsan; do \
+			build=build-$$s; test $$c = gcc || build=build-clang-$$s; \
+			flags='$(SANITIZE)'; test $$s = asan || flags='$(SANITIZE_THREADS)'; \
+			echo "$$build:"; \
+			$(ALL_CORES) BUILD=$$build CC=$$c RUNNER_CC=$$c HARDEN= OPT=-O1 WERROR= CFLAGS="$$flags" build && \
+				python3 tests/faults/check_clean.py --build $$build || failed="$$failed $$build"; \
+		done; \
+	done; test -z "$$failed" || { echo "check-sanitizers: failed for$$failed"; exit 1; }
 
 # Without a browser, and without a way to install one, it is skipped with the reason.
 .PHONY: check-web
@@ -727,4 +744,4 @@ SHELL_SRC = .ci/run contrib/completion/tact.bash $(wildcard contrib/*/*.sbatch g
 
 .PHONY: clean
 clean:
-	rm -rf $(BUILD) build-clang build-asan build-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack
+	rm -rf $(BUILD) build-clang build-asan build-tsan build-clang-asan build-clang-tsan build-aarch64 build-fuzz build-fuzz-cov build-fuzz-pack

@@ -88,7 +88,9 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	cli_fill_descriptors();
-	signal(SIGPIPE, SIG_IGN); /* write() reports a reader that went away */
+	/* write() reports a reader that went away, and a file that ulimit -f does not allow. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	if (tact_version() >> 16 != TACT_VERSION_MAJOR) {
 		cli_message("libtact has version %u, but this program needs version %d",
 			    tact_version() >> 16, TACT_VERSION_MAJOR);

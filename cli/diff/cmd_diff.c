@@ -230,7 +230,7 @@ static int load_sides(struct differ *p)
 		for (size_t k = 0; k < p->sides[i].n_results; k++)
 			text_printf(&p->archs, "%s%s", k ? "," : "",
 				    arch_of(p->sides[i].results[k]));
-		if (p->archs.size && *text_string(&p->archs))
+		if ((p->archs.size || p->archs.failed) && *cli_string(&p->archs))
 			p->setup.archs.names = p->archs.data;
 	}
 	if (!code && is_needed)

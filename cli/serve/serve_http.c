@@ -10,6 +10,7 @@
 #ifdef TACT_HAS_MICROHTTPD
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -35,8 +36,10 @@ enum {
 	HEADER_BYTES = 32 << 10
 };
 
-/* Where a connection stands.  Only READING has a client that keeps us waiting for words. */
-enum phase { IDLE, READING, WORKING, WRITING };
+/* Where a connection stands.  Only READING has a client that keeps us waiting for words; one that is
+ * STARTING is the daemon's, which has not said yet that it takes it.
+ */
+enum phase { STARTING, IDLE, READING, WORKING, WRITING };
 
 struct connection {
 	struct connection *next, *before;
@@ -94,40 +97,74 @@ static void set_phase(struct http *http, struct connection *c, enum phase phase)
 	pthread_mutex_unlock(&http->lock);
 }
 
+/* The caller holds the lock. */
+static void insert(struct http *http, struct connection *c)
+{
+	c->next = http->connections;
+	if (c->next)
+		c->next->before = c;
+	http->connections = c;
+	http->n++;
+}
+
+/* Takes a connection from the list and frees it.  The caller holds the lock. */
+static void drop(struct http *http, struct connection *c)
+{
+	*(c->before ? &c->before->next : &http->connections) = c->next;
+	if (c->next)
+		c->next->before = c->before;
+	http->n--;
+	free(c);
+}
+
+/* The one that was given to the daemon with this descriptor.  The caller holds the lock. */
+static struct connection *find_starting(const struct http *http, int fd)
+{
+	struct connection *c = http->connections;
+
+	while (c && (c->phase != STARTING || c->fd != fd))
+		c = c->next;
+	return c;
+}
+
+static void on_start(struct http *http, struct MHD_Connection *mhd, void **context)
+{
+	const union MHD_ConnectionInfo *info =
+		http->api.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+	const int fd = info ? info->connect_fd : -1;
+	struct connection *c;
+
+	info = http->api.get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	pthread_mutex_lock(&http->lock);
+	c = find_starting(http, fd);
+	if (!c) { /* it took so long that the sweep gave it up */
+		c = calloc(1, sizeof(*c));
+		if (c)
+			insert(http, c);
+	}
+	if (c) {
+		c->fd = fd;
+		c->phase = IDLE;
+		c->since = now_ms();
+		gate_address(info ? info->client_addr : NULL, c->address, sizeof(c->address));
+	}
+	pthread_mutex_unlock(&http->lock);
+	*context = c;
+}
+
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
 	struct http *http = cls;
-	const union MHD_ConnectionInfo *info;
-	struct connection *c = *context;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		info = http->api.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
-		c = calloc(1, sizeof(*c));
-		*context = c;
-		if (!c || !info)
-			return;
-		c->fd = info->connect_fd;
-		c->since = now_ms();
-		info = http->api.get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-		gate_address(info ? info->client_addr : NULL, c->address, sizeof(c->address));
-		pthread_mutex_lock(&http->lock);
-		c->next = http->connections;
-		if (c->next)
-			c->next->before = c;
-		http->connections = c;
-		pthread_mutex_unlock(&http->lock);
+		on_start(http, mhd, context);
 		return;
 	}
 	pthread_mutex_lock(&http->lock);
-	if (c) {
-		*(c->before ? &c->before->next : &http->connections) = c->next;
-		if (c->next)
-			c->next->before = c->before;
-	}
-	http->n--;
+	if (*context)
+		drop(http, *context);
 	pthread_mutex_unlock(&http->lock);
-	free(c);
 	*context = NULL;
 }
 
@@ -483,26 +520,43 @@ static void send_raw(int fd, const char *status, const char *why)
 	text_free(&text);
 }
 
-void http_add(struct http *http, int fd, const void *address, unsigned size)
+/* Counts a connection from now on.  Returns whether there is room for it. */
+static bool count_in(struct http *http, int fd)
 {
-	bool is_full;
+	struct connection *c;
 
 	pthread_mutex_lock(&http->lock);
-	is_full = http->n >= http->config.server->connections;
-	http->n += !is_full;
+	c = find_starting(http, fd);
+	if (c) /* the daemon has closed that one: its descriptor is free again */
+		drop(http, c);
+	c = http->n < http->config.server->connections ? calloc(1, sizeof(*c)) : NULL;
+	if (c) {
+		c->fd = fd;
+		c->since = now_ms();
+		insert(http, c);
+	}
 	pthread_mutex_unlock(&http->lock);
-	if (is_full) {
+	return c;
+}
+
+void http_add(struct http *http, int fd, const void *address, unsigned size)
+{
+	struct connection *c;
+
+	if (!count_in(http, fd)) {
 		send_raw(fd, "503 Service Unavailable", "too many connections; try again later");
 		shutdown(fd, SHUT_WR);
 		close(fd);
 		return;
 	}
-	/* It closes the descriptor if it fails. */
-	if (http->api.add_connection(http->daemon, fd, address, size) != MHD_YES) {
-		pthread_mutex_lock(&http->lock);
-		http->n--;
-		pthread_mutex_unlock(&http->lock);
-	}
+	if (http->api.add_connection(http->daemon, fd, address, size) == MHD_YES)
+		return;
+	/* It has closed the descriptor, which nobody else opens meanwhile: this thread accepts. */
+	pthread_mutex_lock(&http->lock);
+	c = find_starting(http, fd);
+	if (c)
+		drop(http, c);
+	pthread_mutex_unlock(&http->lock);
 }
 
 /* Tells whether a connection has to end, and says so to its client if it is its turn. */
@@ -511,6 +565,8 @@ static bool is_over(const struct connection *c, int64_t now, bool is_ending)
 	char byte;
 
 	switch (c->phase) {
+	case STARTING:
+		break;
 	case IDLE:
 		/* What has come already is a request. */
 		if (is_ending && c->requests && now - c->since > LINGER_MS)
@@ -526,12 +582,26 @@ static bool is_over(const struct connection *c, int64_t now, bool is_ending)
 	return false;
 }
 
+/* The daemon closes a connection that it has no memory or no thread for, and may not say so.  The
+ * descriptor may be another file's by now, so that nothing is done with it.
+ */
+static bool is_lost(const struct connection *c, int64_t now)
+{
+	return c->phase == STARTING &&
+	       ((fcntl(c->fd, F_GETFD) < 0 && errno == EBADF) || now - c->since > READ_MS);
+}
+
 void http_sweep(struct http *http, bool is_ending)
 {
 	const int64_t now = now_ms();
 
 	pthread_mutex_lock(&http->lock);
-	for (struct connection *c = http->connections; c; c = c->next) {
+	for (struct connection *c = http->connections, *next; c; c = next) {
+		next = c->next;
+		if (is_lost(c, now)) {
+			drop(http, c);
+			continue;
+		}
 		if (!is_over(c, now, is_ending))
 			continue;
 		if (c->phase == READING || (c->phase == IDLE && !c->requests))

@@ -86,13 +86,22 @@ static void find_programs(char *out, size_t size)
 	snprintf(out, size, "%s:%s", assembler, path ? path : "");
 }
 
+/* Sanitizers have shadow memory, which takes more.  gcc has macros, clang has features. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) ||                               \
+	__has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WORKER_MEMORY 0 /* no limit */
+#else
+#define WORKER_MEMORY (8ull << 30)
+#endif
+
 static int close_off(const struct serve_station *st)
 {
 	char path[2 * PATH_MAX];
 	const struct box box = {
-#ifndef __SANITIZE_ADDRESS__ /* its shadow memory takes more */
-		.memory = 8ull << 30,
-#endif
+		.memory = WORKER_MEMORY,
 		.file_size = (uint64_t)st->limits.answer_mb << 20,
 		.descriptors = 256,
 		.needs_files_closed = true,

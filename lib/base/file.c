@@ -102,6 +102,8 @@ static bool read_exactly(int fd, void *to, size_t size, int64_t offset)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (!n)
+			errno = ENODATA;
 		if (n <= 0)
 			return false;
 		done += (size_t)n;
@@ -137,27 +139,57 @@ bool file_read_at(int fd, void *to, size_t size, uint64_t offset)
 	return offset <= INT64_MAX && read_exactly(fd, to, size, (int64_t)offset);
 }
 
-/* SIGPIPE of a thread's own write is for that thread: it is kept away, and taken if it came, whatever
- * the process does with it.  One that was there before stays.
+/* Signals of a thread's own calls are for that thread: they are kept away, and taken if they came,
+ * whatever the process does with them.  One that was there before stays.
  */
+void file_quiet_begin(struct file_quiet *q)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
+	sigpending(&q->pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &q->before);
+}
+
+void file_quiet_end(const struct file_quiet *q, bool has_failed)
+{
+	const int error = errno, number = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+	const struct timespec now = {0};
+	sigset_t come;
+
+	if (has_failed && number && !sigismember(&q->pending, number)) {
+		sigemptyset(&come);
+		sigaddset(&come, number);
+		sigtimedwait(&come, NULL, &now);
+	}
+	pthread_sigmask(SIG_SETMASK, &q->before, NULL);
+	errno = error;
+}
+
 ssize_t file_write_some(int fd, const void *data, size_t size)
 {
-	const struct timespec now = {0};
-	sigset_t pipe, before, pending;
+	struct file_quiet q;
 	ssize_t n;
-	int error;
 
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	pthread_sigmask(SIG_BLOCK, &pipe, &before);
+	file_quiet_begin(&q);
 	n = write(fd, data, size);
-	error = errno;
-	if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
-		sigtimedwait(&pipe, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
+	file_quiet_end(&q, n < 0);
 	return n;
+}
+
+int file_set_size(int fd, off_t size)
+{
+	struct file_quiet q;
+	int code;
+
+	file_quiet_begin(&q);
+	do
+		code = ftruncate(fd, size);
+	while (code < 0 && errno == EINTR);
+	file_quiet_end(&q, code < 0);
+	return code;
 }
 
 int file_write_all(int fd, const void *data, size_t size)

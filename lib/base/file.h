@@ -5,6 +5,7 @@
 #ifndef TACT_BASE_FILE_H
 #define TACT_BASE_FILE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,22 +36,37 @@ const char *file_base_name(const char *path);
 int file_read_all(int fd, size_t limit, struct text *out, struct tact_diag *diag);
 int file_read(const char *path, size_t limit, struct text *out, struct tact_diag *diag);
 
-/* Copies a regular file into memory: a descriptor that can be mapped, whose bytes nobody changes or
- * takes away.  A mapping of the file itself ends the process (SIGBUS) when somebody cuts the file
- * short.  Sets *size to what was there.  Returns the descriptor, or -1 with errno.
+/* Copies a regular file: to a descriptor that can be mapped, whose bytes nobody changes or takes away.
+ * A mapping of the file itself ends the process (SIGBUS) when somebody cuts the file short.  Files up
+ * to FILE_MEMORY_COPY are copied into memory; larger ones, which are debug files of the largest
+ * programs, to a file without a name in /var/tmp or /tmp.  Holes are not copied.  Sets *size to what was
+ * there.  Returns the descriptor, or -1 with errno; ENOSPC: there is no room.
  */
+#define FILE_MEMORY_COPY ((off_t)1 << 30)
 int file_copy_sealed(int fd, size_t *size);
 /* Reads `size` bytes, or fewer at the end of the file.  Returns how many, or -1 with errno. */
 ssize_t file_read_up_to(int fd, void *to, size_t size);
 
-/* Read exactly `size` bytes, from the current position or from an offset.  Return false if the file
- * is shorter or cannot be read.
+/* Read exactly `size` bytes, from the current position or from an offset.  Return false, with errno, if
+ * the file is shorter (ENODATA) or cannot be read.
  */
 bool file_read_exactly(int fd, void *to, size_t size);
 bool file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
-/* Write as write() does, and write everything, whatever signals and short writes occur.  A reader that
- * went away is EPIPE; no SIGPIPE reaches the program around us.  The second returns 0, or -1 with
+/* Around a call that writes: no SIGPIPE (a reader that went away: EPIPE) and no SIGXFSZ (larger than
+ * RLIMIT_FSIZE allows, also in memory: EFBIG) reaches the program around us.
+ */
+struct file_quiet {
+	sigset_t pending, before;
+};
+void file_quiet_begin(struct file_quiet *q);
+void file_quiet_end(const struct file_quiet *q, bool has_failed); /* errno stays */
+
+/* Sets the size of a file as ftruncate() does, whatever signals occur and without causing any. */
+int file_set_size(int fd, off_t size);
+
+/* Write as write() does, and write everything, whatever signals and short writes occur.  No
+ * signal reaches the program around us.  The second returns 0, or -1 with
  * errno.
  */
 ssize_t file_write_some(int fd, const void *data, size_t size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/json.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,7 +85,8 @@ void json_begin_value(struct json *json, const char *key)
 	size_t n;
 	char *p;
 
-	assert(in_object == (key || json->has_key) && !(key && json->has_key));
+	if (in_object != (key || json->has_key) || (key && json->has_key))
+		json->out->failed = true;
 	if (json->has_key) { /* the comma is already there */
 		json->has_key = false;
 		return;
@@ -109,7 +109,10 @@ static void begin(struct json *json, const char *key, bool is_object)
 	uint64_t bit;
 
 	json_begin_value(json, key);
-	assert(json->depth < MAX_DEPTH);
+	if (json->depth == MAX_DEPTH) {
+		json->out->failed = true;
+		return;
+	}
 	bit = UINT64_C(1) << json->depth++;
 	json->commas &= ~bit;
 	json->objects = is_object ? json->objects | bit : json->objects & ~bit;
@@ -128,7 +131,10 @@ void json_begin_array(struct json *json, const char *key)
 
 void json_end(struct json *json)
 {
-	assert(json->depth && !json->has_key);
+	if (!json->depth || json->has_key)
+		json->out->failed = true;
+	if (!json->depth)
+		return;
 	json->depth--;
 	text_add_bytes(json->out, json->objects >> json->depth & 1 ? "}" : "]", 1);
 }
@@ -142,7 +148,8 @@ void json_end_line(struct json *json)
 
 void json_put_key(struct json *json, const char *key, size_t size)
 {
-	assert(json->depth && json->objects >> (json->depth - 1) & 1 && !json->has_key);
+	if (!json->depth || !(json->objects >> (json->depth - 1) & 1) || json->has_key)
+		json->out->failed = true;
 	add_comma(json);
 	text_json_string(json->out, key, size);
 	text_add_bytes(json->out, ":", 1);

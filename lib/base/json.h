@@ -14,7 +14,8 @@
  *
  * gives {"schema":"tact.predict/1","bounds":[1.50]} and a newline.  A value needs a key in an
  * object, and must have none anywhere else: the wrong one, an end without a begin and more than 64
- * levels are mistakes of the caller, and asserted.  Keys are the program's own words: they are not
+ * levels are mistakes of the caller.  Then the text counts as failed, as if memory had run out, so
+ * that nobody gets what is not JSON.  Keys are the program's own words: they are not
  * escaped.  For keys from outside there is json_put_key.
  */
 #ifndef TACT_BASE_JSON_H
@@ -28,7 +29,7 @@
 #include "base/text.h"
 
 struct json {
-	struct text *out; /* not owned; says whether memory ran out */
+	struct text *out; /* not owned; says whether it is whole */
 	/* Bit n describes level n: whether it is an object, and whether it needs a comma. */
 	uint64_t objects, commas;
 	unsigned depth;

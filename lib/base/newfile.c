@@ -83,6 +83,7 @@ static int name_beside(struct file_new *f, unsigned try)
 static int open_beside(struct file_new *f, mode_t mode, struct tact_diag *diag)
 {
 	char *folder = folder_of(f->path);
+	int error;
 
 	if (!folder)
 		return fail_memory(diag);
@@ -102,7 +103,13 @@ static int open_beside(struct file_new *f, mode_t mode, struct tact_diag *diag)
 		if (f->fd < 0 && errno != EEXIST)
 			break;
 	}
-	return f->fd >= 0 ? 0 : tact_fail_errno(diag, NULL);
+	if (f->fd >= 0)
+		return 0;
+	error = errno;
+	free(f->beside); /* the name is somebody else's, or nobody's */
+	f->beside = NULL;
+	errno = error;
+	return tact_fail_errno(diag, NULL);
 }
 
 /* Begins a file that replaces another, or that does not exist yet (info NULL). */

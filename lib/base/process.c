@@ -118,6 +118,18 @@ static bool get_word(int fd, int *word)
 	return n == sizeof(*word);
 }
 
+/* A copy of a descriptor above those that a program gets.  Where the limit on descriptors is below
+ * that, the kernel calls the number invalid.
+ */
+static int move_up(int fd)
+{
+	const int high = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FD);
+
+	if (high < 0 && errno == EINVAL)
+		errno = EMFILE;
+	return high;
+}
+
 /* Opens a pair of connected descriptors above those that a program gets. */
 static int open_pair(int fds[2])
 {
@@ -126,7 +138,7 @@ static int open_pair(int fds[2])
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low))
 		return errno;
 	for (int i = 0; i < 2; i++) {
-		fds[i] = fcntl(low[i], F_DUPFD_CLOEXEC, FIRST_FD);
+		fds[i] = move_up(low[i]);
 		if (fds[i] < 0) {
 			int error = errno;
 
@@ -157,8 +169,8 @@ static void close_channels(struct channels *c, int side)
 
 /* ---- the program, until execve ---- */
 
-/* Removes the host's handlers.  Signals that the host ignores stay ignored, except SIGPIPE and
- * SIGCHLD: programs do not expect that.
+/* Removes the host's handlers.  Signals that the host ignores stay ignored, except SIGPIPE,
+ * SIGXFSZ and SIGCHLD: programs do not expect that.
  */
 static void reset_signals(const sigset_t *mask)
 {
@@ -168,7 +180,8 @@ static void reset_signals(const sigset_t *mask)
 		if (sigaction(number, NULL, &action))
 			continue;
 		if (action.sa_handler == SIG_DFL ||
-		    (action.sa_handler == SIG_IGN && number != SIGPIPE && number != SIGCHLD))
+		    (action.sa_handler == SIG_IGN && number != SIGPIPE && number != SIGXFSZ &&
+		     number != SIGCHLD))
 			continue;
 		action = (struct sigaction){.sa_handler = SIG_DFL};
 		sigaction(number, &action, NULL);
@@ -186,7 +199,7 @@ static bool place_fds(const struct process_spec *spec)
 
 		if (from == PROCESS_NULL)
 			from = null = open("/dev/null", O_RDWR | O_CLOEXEC);
-		high[i] = fcntl(from, F_DUPFD_CLOEXEC, FIRST_FD);
+		high[i] = move_up(from);
 		if (null >= 0)
 			close(null);
 		if (high[i] < 0)

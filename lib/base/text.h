@@ -31,7 +31,7 @@ enum {
 struct text {
 	char *data; /* owned; NUL-terminated only by text_string */
 	size_t size, capacity;
-	bool failed; /* out of memory: the text is not whole */
+	bool failed; /* out of memory, or a writer was used wrongly: the text is not whole */
 };
 
 void text_free(struct text *text);

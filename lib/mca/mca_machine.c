@@ -11,7 +11,6 @@
  * What is ready is a bit in a ring of words, in program order; what becomes ready later is in a
  * calendar; what waits for a producer is linked to it.
  */
-#include <assert.h>
 #include <string.h>
 
 #include "mca/mca.h"
@@ -125,6 +124,10 @@ static void turn_calendar(struct mca_machine *m)
 	}
 }
 
+/* There is a link: what waits has not retired, so it holds an entry of the reorder buffer or more (no
+ * instruction has fewer micro-ops than one, see mca_params.c), and it waits for MAX_READS producers
+ * at most, each of which takes one link (mca_code.c: inputs of the instruction, and memory).
+ */
 static void wait_for(struct mca_machine *m, uint32_t producer, uint32_t consumer, uint32_t advance)
 {
 	struct mca_flight *p = &m->flights[producer];
@@ -134,7 +137,6 @@ static void wait_for(struct mca_machine *m, uint32_t producer, uint32_t consumer
 		link = m->used_links++;
 	else
 		m->free_link = m->links[link].next;
-	assert(link < m->n_links);
 	m->links[link] = (struct mca_link){p->waiters, consumer, advance};
 	p->waiters = link;
 	p->users++;
@@ -426,7 +428,13 @@ static uint64_t next_ready(const struct mca_machine *m, uint64_t limit)
 	return limit;
 }
 
-/* Returns the next cycle in which something can happen, or MCA_NEVER. */
+/* Returns the next cycle in which something can happen; there is one, and it is later than now.
+ * Where something can be dispatched, that is the next cycle.  Where the buffer is full, or nothing more
+ * comes, the oldest instruction has issued, is ready or is in the calendar, as all that it waits for
+ * has retired.  If it has issued, retirement has not come to it yet, and the time at which it will is
+ * next_dispatch's; if it is ready, it lacks a port, and next_port has the time of that; and the
+ * calendar is next_ready's.  Each of them returns times after now only.
+ */
 static uint64_t next_event(const struct mca_machine *m, bool more)
 {
 	uint64_t next = more ? next_dispatch(m) : MCA_NEVER, port;
@@ -441,7 +449,6 @@ static void advance(struct mca_machine *m, bool more)
 {
 	uint64_t next = next_event(m, more);
 
-	assert(next != MCA_NEVER && next > m->now);
 	m->now = next;
 	if (m->dispatch_at < next) {
 		m->dispatch_at = next;

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/process.h"
 
 #ifndef MFD_EXEC
@@ -49,7 +50,7 @@ void harness_describe_part(enum measure_part part, const char **call, const char
 static int create_area(const char *name, size_t size, int *fd, void **view)
 {
 	*fd = memfd_create(name, MFD_CLOEXEC);
-	if (*fd < 0 || ftruncate(*fd, (off_t)size) < 0)
+	if (*fd < 0 || file_set_size(*fd, (off_t)size) < 0)
 		return -1;
 	if (!view)
 		return 0;

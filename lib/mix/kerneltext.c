@@ -63,6 +63,8 @@ static int read_symbols(struct mix_kernel *k, const char *path, uint64_t *begin,
 		else
 			k->symbols[k->n++].address = address;
 	}
+	if (!status && ferror(file)) /* some of them would take the others' places */
+		status = -TACT_E_IO;
 	fclose(file);
 	if (k->n)
 		qsort(k->symbols, k->n, sizeof(*k->symbols), compare_symbols);

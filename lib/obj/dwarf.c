@@ -26,20 +26,17 @@ static int find_no_elf(Dwfl_Module *module, void **user, const char *name, Dwarf
 	return -1;
 }
 
-/* Replaces an open file by a copy that nobody can cut short: libdwfl maps what it is given.  Files
- * beyond the limit stay as they are; so does one that cannot be copied.
+/* Replaces an open file by a copy that nobody can cut short: libdwfl maps what it is given.  One that
+ * cannot be copied is as if it were not there.
  */
 static int keep_copy(int fd)
 {
-	struct stat info;
 	size_t size;
 	int copy;
 
-	if (fd < 0 || fstat(fd, &info) || (size_t)info.st_size > OBJ_COPY_LIMIT)
+	if (fd < 0)
 		return fd;
 	copy = file_copy_sealed(fd, &size);
-	if (copy < 0)
-		return fd;
 	close(fd);
 	return copy;
 }

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -24,29 +25,33 @@ int obj_image_map_fd(struct obj_image *out, int fd, struct tact_diag *diag)
 	struct stat st;
 	size_t size;
 	void *data;
-	int copy = -1;
+	int copy;
 
 	if (fstat(fd, &st))
 		return fail_errno(diag);
 	if (!S_ISREG(st.st_mode))
 		return tact_fail(diag, TACT_E_IO, "not a regular file");
-	size = (size_t)st.st_size;
-	if (size && size <= OBJ_COPY_LIMIT) {
-		copy = file_copy_sealed(fd, &size);
-		if (copy < 0)
-			return fail_errno(diag);
-	}
+	copy = file_copy_sealed(fd, &size);
+	if (copy < 0 && errno == ENOSPC)
+		return tact_fail(diag, TACT_E_IO,
+				 "no room for a copy of its %.1f GB in /var/tmp or /tmp",
+				 (double)st.st_size / 1e9);
+	if (copy < 0 && errno == EFBIG)
+		return tact_fail(diag, TACT_E_IO,
+				 "the limit on the size of files (ulimit -f) allows no copy of its "
+				 "%jd bytes",
+				 (intmax_t)st.st_size);
+	if (copy < 0)
+		return fail_errno(diag);
 	if (!size) {
-		if (copy >= 0)
-			close(copy);
+		close(copy);
 		return tact_fail(diag, TACT_E_FORMAT, "the file is empty");
 	}
-	data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, copy >= 0 ? copy : fd, 0);
+	data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, copy, 0);
 	if (data == MAP_FAILED) {
 		const int status = fail_errno(diag);
 
-		if (copy >= 0)
-			close(copy);
+		close(copy);
 		return status;
 	}
 	*out = (struct obj_image){data, size, fd, copy};

@@ -85,12 +85,8 @@ struct obj_image {
 	int copy; /* of data: open; -1: none */
 };
 
-/* A file of this size is copied before it is mapped, so that nobody can take its end away while it
- * is read.  Larger ones are debug files of the largest programs, and would take as much memory.
- */
-#define OBJ_COPY_LIMIT ((size_t)1 << 30)
-
-/* Maps a file.  Returns 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is
+/* Maps a copy of a file, so that nobody can take its end away, or change it, while it is read.  Returns
+ * 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is
  * untouched.  obj_image_map_fd takes over an open file, if it succeeds.
  */
 int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag);

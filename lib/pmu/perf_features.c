@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -226,22 +227,33 @@ int perfdata_feature(struct pmu_reader *r, unsigned feature, const uint8_t *data
 	}
 }
 
-/* A feature that cannot be read is not a reason to reject the samples. */
-static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table)
+/* The samples count without it where a file ends early, but not where the disk fails. */
+static int skip_or_fail(struct tact_diag *diag)
+{
+	return errno == ENODATA ? 0
+				: tact_fail(diag, TACT_E_IO, "cannot be read: %s", strerror(errno));
+}
+
+/* A feature that is malformed is not a reason to reject the samples. */
+static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table,
+			struct tact_diag *diag)
 {
 	struct perfdata_section section;
 	uint8_t *data;
-	int status = 0;
+	int status;
 
-	if (!file_read_at(r->fd, &section, sizeof(section), table) || section.size > MAX_FEATURE ||
-	    !section.size || section.offset > r->file_size ||
+	if (!file_read_at(r->fd, &section, sizeof(section), table))
+		return skip_or_fail(diag);
+	if (section.size > MAX_FEATURE || !section.size || section.offset > r->file_size ||
 	    section.size > r->file_size - section.offset)
 		return 0;
 	data = malloc((size_t)section.size);
 	if (!data)
-		return -TACT_E_NOMEM;
-	if (file_read_at(r->fd, data, (size_t)section.size, section.offset))
-		status = perfdata_feature(r, feature, data, (size_t)section.size);
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (!file_read_at(r->fd, data, (size_t)section.size, section.offset))
+		status = skip_or_fail(diag);
+	else if ((status = perfdata_feature(r, feature, data, (size_t)section.size)) < 0)
+		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	free(data);
 	return status;
 }
@@ -249,14 +261,17 @@ static int read_feature(struct pmu_reader *r, unsigned feature, uint64_t table)
 int perfdata_read_features(struct pmu_reader *r, struct tact_diag *diag)
 {
 	uint64_t table = r->header.data.offset + r->header.data.size;
+	int status;
 
 	for (unsigned f = 0; f < PERFDATA_FEATURES; f++) {
 		if (!(r->header.features[f / 64] >> f % 64 & 1))
 			continue;
 		if (f == PERFDATA_FEAT_BUILD_ID || f == PERFDATA_FEAT_CMDLINE ||
-		    f == PERFDATA_FEAT_EVENT_DESC)
-			if (read_feature(r, f, table))
-				return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		    f == PERFDATA_FEAT_EVENT_DESC) {
+			status = read_feature(r, f, table, diag);
+			if (status < 0)
+				return status;
+		}
 		table += sizeof(struct perfdata_section);
 	}
 	return 0;

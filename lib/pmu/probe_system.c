@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "pmu/pmu.h"
 
@@ -121,7 +122,7 @@ enum tact_check_state pmu_probe_memfd(char *found, size_t size)
 	int fd = memfd_create("tact", MFD_CLOEXEC);
 	void *map;
 
-	if (fd < 0 || ftruncate(fd, page)) {
+	if (fd < 0 || file_set_size(fd, page)) {
 		snprintf(found, size, "%s", strerror(errno));
 		if (fd >= 0)
 			close(fd);

@@ -115,6 +115,7 @@ static void run_program(struct trace_shared *shared, char *const *words, const s
 	if (getppid() != keeper)
 		leave(127);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv(words[0], words);
 	shared->exec_errno = errno;

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "trace/trace.h"
 
 enum {
@@ -81,7 +82,7 @@ int trace_live_create(struct trace_live **out, enum wire_mode mode, struct tact_
 	 * pages away from under our hands: reading past the end of a file is a SIGBUS.
 	 */
 	live->fd = memfd_create("tact-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (live->fd >= 0 && !ftruncate(live->fd, (off_t)live->bytes) &&
+	if (live->fd >= 0 && !file_set_size(live->fd, (off_t)live->bytes) &&
 	    !fcntl(live->fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW))
 		live->header = mmap(NULL, live->bytes, PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_NORESERVE, live->fd, 0);

@@ -267,6 +267,7 @@ static void run_program(struct native_keeper *k, const sigset_t *mask, pid_t kee
 	close(go);
 	prctl(PR_SET_PDEATHSIG, 0);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execv(k->order->path, k->order->words);
 	fail(k, NATIVE_NO_EXEC);

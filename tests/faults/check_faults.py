@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: MIT
 """Lets tact fail in all ways that it does not choose: no memory, a full disk, signals, kill -9, a loss of power.
 
-usage: check_faults.py [--build DIR] [--sample] [--seed N] [--faults N] [--kills N] [--crashes N] [--jobs N]
-                       [--only NAME]... [--verbose] [SUITE...]
+usage: check_faults.py [--build DIR] [--sample] [--seed N] [--faults N] [--kills N] [--crashes N] [--naps N]
+                       [--depth N] [--jobs N] [--only NAME]... [--verbose] [SUITE...]
 
-SUITE: memory calls clock kill power (default: all).
+SUITE: clock naps kill end tree power calls memory (default: all).
 --sample: a few of everything, in some seconds.  --seed: of everything that is random.
---faults: most faults for each command and suite.  --kills: how many commands are killed.
---crashes: losses of power for each command that writes files.  --only: these commands of commands.py.
+--faults: most faults for each command and suite.  --kills: how many commands are killed, in each way.
+--crashes: losses of power for each command that writes files.  --naps: runs with random waits for each command.
+--only: these commands of commands.py.
+--depth: calls differ if one of so many callers does (default: 6; 14 takes an hour).
+--verbose: says how far it is, and everything that failed.
 
 memory and calls run each command under a library that counts its calls of the C library by where they come from,
 and lets one of them fail. Afterwards,
@@ -18,13 +21,16 @@ and lets one of them fail. Afterwards,
 - a file that it was to make is whole, or is not there, or is as it was;
 - a store opens, SQLite finds it intact, and it has all rows that were reported;
 - no process, no temporary file and no other file is left.
-kill and power: the same after SIGKILL, and with what a disk has after a loss of power.
+naps: system calls wait at random, so that processes and threads meet in other ways.
+kill, end, tree and power: the same after SIGKILL, after SIGTERM or SIGINT, after SIGKILL for one of the processes
+that it started, and with what a disk has after a loss of power.
 The last line is "N passed, M failed, K skipped".
 """
 import argparse
 import concurrent.futures
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -41,10 +47,15 @@ import machine  # noqa: E402
 LIMIT = 90  # seconds: what hangs, not what is slow next to others; a server waits a minute for its clients
 MEASURED_AGAIN = 4
 JUMP = 4000  # seconds
+PROGRESS = 20  # lines of --verbose for each suite
 KILLED = ('measure', 'measure_jobs', 'import', 'import_again', 'merge', 'tune', 'tune_checkpoint', 'mix_record',
           'trace', 'trace_record', 'serve', 'collect', 'classify_apply')
-SAMPLE = {'faults': 1, 'kills': 12, 'crashes': 1}
-WHOLE = {'faults': None, 'kills': 500, 'crashes': 40}
+# These start processes.
+TREES = ('predict_text', 'measure', 'measure_jobs', 'measure_csv', 'collect', 'trace', 'trace_record', 'mix_record',
+         'hunt', 'serve')
+SAMPLE = {'faults': 1, 'kills': 12, 'crashes': 1, 'naps': 0}
+WHOLE = {'faults': None, 'kills': 500, 'crashes': 40, 'naps': 10}
+DEPTH = 6  # return addresses that make a place: SQLite's allocations have ten times as many ways to come about
 
 
 class Totals:
@@ -115,8 +126,10 @@ class Suites:
     def together(self, suite, jobs):
         """Each job is a command, words for it, and a function that returns what is wrong."""
         running = [(c, what, self.pool.submit(f)) for c, what, f in jobs]
-        for command, what, future in running:
+        for i, (command, what, future) in enumerate(running):
             self.totals.add(suite, command, what, future.result())
+            if self.args.verbose and (i + 1) % max(1, len(running) // PROGRESS) == 0:
+                print('%s: %d of %d' % (suite, i + 1, len(running)), flush=True)
 
     def disturb(self, suite, kinds, commands_to_try):
         jobs = []
@@ -149,6 +162,29 @@ class Suites:
                 self.inputs, c, self.references[c.name], after, LIMIT)[1]))
         self.together('kill', jobs)
 
+    def naps(self, good):
+        self.together('naps', [(c, 'number %d' % i, lambda c=c, i=i: fault_calls.run_naps(
+            self.injector, self.inputs, c, self.references[c.name], i + 1000 * self.args.seed, LIMIT))
+            for i in range(self.args.naps) for c in good])
+
+    def moments(self, suite, good, names):
+        """Commands of these names in turn, each with a moment and a source of chance."""
+        victims = [c for c in good if c.name in names]
+        for i in range(self.args.kills if victims else 0):
+            chance = fault_calls.random_of(self.args.seed, suite, str(i))
+            c = victims[i % len(victims)]
+            yield c, chance, chance.uniform(0, 1.1) * self.references[c.name].result.seconds
+
+    def end(self, good):
+        self.together('end', [(c, 'after %.3f s' % after, lambda c=c, chance=chance, after=after: fault_kill.run_end(
+            self.inputs, c, self.references[c.name], after, chance.choice([signal.SIGTERM, signal.SIGINT]), LIMIT))
+            for c, chance, after in self.moments('end', good, KILLED)])
+
+    def tree(self, good):
+        self.together('tree', [(c, 'after %.3f s' % after, lambda c=c, chance=chance, after=after: fault_kill.run_tree(
+            self.inputs, c, self.references[c.name], after, chance, LIMIT))
+            for c, chance, after in self.moments('tree', good, TREES)])
+
     def power(self, good):
         for c in good:
             if not c.outputs and not c.stores:
@@ -164,7 +200,7 @@ class Suites:
             recording.close()
 
 
-NAMES = ('memory', 'calls', 'clock', 'kill', 'power')
+NAMES = ('clock', 'naps', 'kill', 'end', 'tree', 'power', 'calls', 'memory')  # the shortest first
 
 
 def read_arguments():
@@ -175,6 +211,7 @@ def read_arguments():
     for name in WHOLE:
         parser.add_argument('--' + name, type=int)
     parser.add_argument('--jobs', type=int, default=os.cpu_count() or 1)
+    parser.add_argument('--depth', type=int, default=DEPTH)
     parser.add_argument('--only', action='append')
     parser.add_argument('--verbose', action='store_true')
     parser.add_argument('suites', nargs='*', choices=[*NAMES, []])
@@ -207,7 +244,9 @@ def main():
     if not shutil.which('gcc'):
         print('skip: there is no gcc, which compiles what is traced\n0 passed, 0 failed, 1 skipped')
         return 0
+    os.environ['FAULT_DEPTH'] = str(args.depth)
     watching.adopt()
+    signal.signal(signal.SIGTERM, lambda *unused: sys.exit(1))  # not without removing the folder
     # In memory: these files are made by the thousand, and a sync of one need not wait for a disk.
     shm = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix='tact-faults-', dir=shm) as place:

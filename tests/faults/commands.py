@@ -30,14 +30,14 @@ class Command:
     """outputs: files that it makes as a whole; stores: files that it adds rows to.
 
     same: its results are the same each time. measures: it runs blocks on this CPU. traces: it needs QEMU.
-    rows: what its messages promise of a store, as a pattern with one number, and the query for it.
+    parts: asked to end early, it writes what it has. rows: what its messages promise of a store, as a pattern with one number, and the query for it.
     """
 
     def __init__(self, name, args, outputs=(), stores=(), same=True, measures=False, traces=False, rows=None,
-                 serves=False, slow=False):
+                 serves=False, parts=False):
         self.name, self.args = name, args.split()
         self.outputs, self.stores, self.same, self.measures = tuple(outputs), tuple(stores), same, measures
-        self.traces, self.rows, self.serves, self.slow = traces, rows, serves, slow
+        self.traces, self.rows, self.serves, self.parts = traces, rows, serves, parts
 
 
 BLOCKS = 'select count(*) from block'
@@ -71,12 +71,12 @@ COMMANDS = [
                                          " where brand = 'n'")),
     Command('lint', 'dataset lint --check units -o out a.db', ['out']),
     Command('stat', 'dataset stat a.db'),
-    Command('trace', 'trace -a SKL -f json -o out -- {tiny}', ['out'], same=False, traces=True),
-    Command('trace_record', 'trace --record out -- {tiny}', ['out'], same=False, traces=True),
+    Command('trace', 'trace -a SKL -f json -o out -- {tiny}', ['out'], same=False, traces=True, parts=True),
+    Command('trace_record', 'trace --record out -- {tiny}', ['out'], same=False, traces=True, parts=True),
     Command('trace_read', 'trace -a SKL --html out --input tiny.trace', ['out'], same=False, traces=True),
     Command('diff', 'diff -f json -o out one.json two.json', ['out'], traces=True),
     Command('diff_code', 'diff -a SKL -o out k.s k2.s', ['out']),
-    Command('mix_record', 'mix record -o out -- {tiny}', ['out'], same=False),
+    Command('mix_record', 'mix record -o out -- {tiny}', ['out'], same=False, parts=True),
     Command('mix_report', 'mix report -o out mix.data', ['out'], traces=True),
     Command('mix_merge', 'mix merge -o out tiny.counts tiny.counts', ['out'], traces=True),
     Command('tune', 'tune -a ICX --model facile --learn latency -j 1 -o out few.csv', ['out']),

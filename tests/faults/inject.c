@@ -8,8 +8,11 @@
  *              Processes that the program forks share it.  A place is a hash of the return
  *              addresses, which are the same in each run if addresses are not random; its lowest
  *              four bits are the kind of call.
+ * FAULT_DEPTH  how many return addresses make a place (default: 14, most: 22)
  * FAULT_PLACE  the place whose FAULT_NTH-th call (the first is 1; 0: all calls) fails
  * FAULT_ERRNO  with this number; 0: it does less than it was asked for
+ * FAULT_NAPS   a number: calls of all processes but allocations wait for up to two milliseconds at
+ *              random, so that others come between them
  * FAULT_SHOW   a file: where the call that fails comes from, as backtrace_symbols(3) writes it
  * FAULT_LOG    a file: what happens to files is appended, see inject_log.c
  * FAULT_CLOCK  the time of day jumps by so many seconds, forth and back
@@ -24,9 +27,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 1 << 16, DEPTH = 14, SKIPPED = 2 };
+enum { SLOTS = 1 << 16, DEPTH = 24, SKIPPED = 2 };
 
 struct slot {
 	_Atomic uint64_t place, count;
@@ -34,7 +39,8 @@ struct slot {
 
 static struct slot *table;
 static uint64_t wanted, nth;
-static int wanted_errno;
+static int wanted_errno, depth = 14;
+static _Atomic uint64_t naps; /* state of the random numbers; 0: none */
 static bool is_on;
 static __thread bool is_inside;
 
@@ -52,7 +58,7 @@ void *inject_find(const char *name)
 static uint64_t place_of(enum kind kind)
 {
 	void *frames[DEPTH];
-	const int n = backtrace(frames, DEPTH);
+	const int n = backtrace(frames, depth + SKIPPED);
 	uint64_t hash = 1469598103934665603u;
 
 	for (int i = SKIPPED; i < n; i++)
@@ -78,18 +84,39 @@ static void show(void)
 {
 	const char *path = getenv("FAULT_SHOW");
 	const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-	void *frames[2 * DEPTH];
+	void *frames[DEPTH];
 
 	if (fd < 0)
 		return;
-	backtrace_symbols_fd(frames, backtrace(frames, 2 * DEPTH), fd);
+	backtrace_symbols_fd(frames, backtrace(frames, DEPTH), fd);
 	close(fd);
+}
+
+/* One call of four waits. */
+static void nap(enum kind kind)
+{
+	uint64_t x = atomic_load(&naps);
+	struct timespec time = {0};
+
+	if (!x || kind == ALLOC)
+		return;
+	x = atomic_fetch_add(&naps, 0x9e3779b97f4a7c15u);
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u; /* SplitMix64 */
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	x ^= x >> 31;
+	if (x & 3)
+		return;
+	time.tv_nsec = (long)(x >> 2) & 0x1fffff;
+	syscall(SYS_nanosleep, &time, NULL);
 }
 
 bool inject_fails_or(enum kind kind, bool *is_short)
 {
 	const int error = errno;
 	uint64_t place, now;
+
+	nap(kind);
+	errno = error;
 
 	if (!is_on || is_inside)
 		return false;
@@ -113,6 +140,15 @@ bool inject_fails_or(enum kind kind, bool *is_short)
 bool inject_fails(enum kind kind)
 {
 	return inject_fails_or(kind, NULL);
+}
+
+void inject_naps(void)
+{
+	const int error = errno;
+
+	if (is_on && !is_inside)
+		nap(N_KINDS);
+	errno = error;
 }
 
 static uint64_t number_of(const char *name)
@@ -140,10 +176,13 @@ __attribute__((constructor)) static void start(void)
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	table = mmap(NULL, SLOTS * sizeof(*table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
+	if (number_of("FAULT_DEPTH") && number_of("FAULT_DEPTH") <= DEPTH - SKIPPED)
+		depth = (int)number_of("FAULT_DEPTH");
 	wanted = number_of("FAULT_PLACE");
 	nth = number_of("FAULT_NTH");
 	wanted_errno = (int)number_of("FAULT_ERRNO");
 	is_on = table != MAP_FAILED;
+	naps = number_of("FAULT_NAPS") ? number_of("FAULT_NAPS") + (uint64_t)getpid() : 0;
 	is_inside = false;
 }
 

@@ -172,8 +172,7 @@ static size_t less(int fd, size_t size)
 	return size / 2;
 }
 
-/* Whether it is memory (memfd_create), not a file on a disk. */
-static bool is_memory(int fd)
+bool inject_is_memory(int fd)
 {
 	char link[40], name[16] = "";
 
@@ -189,7 +188,8 @@ static bool write_fails(int fd, bool *is_short)
 
 	if (!inject_fails_or(WRITE, is_short))
 		return false;
-	return !is_memory(fd) && (errno != ENOSPC || fstat(fd, &info) || S_ISREG(info.st_mode));
+	return !inject_is_memory(fd) &&
+	       (errno != ENOSPC || fstat(fd, &info) || S_ISREG(info.st_mode));
 }
 
 ssize_t read(int fd, void *data, size_t size)
@@ -309,7 +309,7 @@ int ftruncate64(int fd, off64_t size)
 {
 	int code;
 
-	if (inject_fails(TRUNCATE) && !is_memory(fd))
+	if (inject_fails(TRUNCATE) && !inject_is_memory(fd))
 		return -1;
 	code = (int)syscall(SYS_ftruncate, fd, size);
 	if (!code)
@@ -381,6 +381,38 @@ void *mmap64(void *address, size_t size, int protection, int flags, int fd, off6
 void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
 {
 	return mmap64(address, size, protection, flags, fd, offset);
+}
+
+/* ---- calls that only nap: others come between them ---- */
+
+int accept4(int fd, __SOCKADDR_ARG from, socklen_t *restrict size, int flags)
+{
+	REAL(accept4);
+	inject_naps();
+	return real(fd, from, size, flags);
+}
+
+int fcntl(int fd, int what, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, what);
+	arg = va_arg(args, long);
+	va_end(args);
+	inject_naps();
+	return (int)syscall(SYS_fcntl, fd, what, arg);
+}
+
+int fcntl64(int fd, int what, ...)
+{
+	va_list args;
+	long arg;
+
+	va_start(args, what);
+	arg = va_arg(args, long);
+	va_end(args);
+	return fcntl(fd, what, arg);
 }
 
 /* ---- waiting and starting ---- */

@@ -48,7 +48,8 @@ void inject_log_data(enum event event, int fd, const void *data, size_t size, in
 		const bool is_report =
 			event == WROTE && (info.st_ino == said_to[0] || info.st_ino == said_to[1]);
 
-		if (is_report || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) {
+		if (is_report || (S_ISREG(info.st_mode) && !inject_is_memory(fd)) ||
+		    S_ISDIR(info.st_mode)) {
 			const uint64_t head[6] = {is_report ? REPORTED : event, info.st_ino, size,
 						  (uint64_t)offset};
 

@@ -50,6 +50,20 @@ def processes_of(session, place):
     return found
 
 
+def descendants_of(pid):
+    """Of a process, those below it that are running, the nearest first."""
+    children = {}
+    for other in filter(str.isdigit, os.listdir('/proc')):
+        with contextlib.suppress(OSError, IndexError):
+            fields = open('/proc/%s/stat' % other).read().rsplit(')', 1)[1].split()
+            if fields[0] != 'Z':
+                children.setdefault(int(fields[1]), []).append(int(other))
+    found = list(children.get(pid, []))
+    for other in found:
+        found += children.get(other, [])
+    return found
+
+
 def name_of(pid):
     try:
         return open('/proc/%d/cmdline' % pid).read().replace('\0', ' ')[:80]
@@ -100,8 +114,8 @@ class Watch:
             self.process.kill()
             self.process.wait()
 
-    def run(self, env=None, kill_after=None):
-        """To its end, or until it is killed after so many seconds."""
+    def run(self, env=None, kill_after=None, how=None):
+        """To its end, or until it is killed after so many seconds; or how(process) is called then."""
         result = Result()
         self.start(env or {})
         try:
@@ -109,7 +123,7 @@ class Watch:
                 ask_server(self)
             if kill_after is not None:
                 time.sleep(max(0, kill_after - (time.monotonic() - self.started)))
-                self.process.kill()
+                how(self.process) if how else self.process.kill()
         finally:
             self.wait(result)
         result.seconds = time.monotonic() - self.started

@@ -2,11 +2,15 @@
  *
  * Files as a whole.
  */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -255,6 +259,34 @@ TEST(the_first_line_says_what_it_is)
 	assert_int_equal(diag.line, 1);
 	assert_int_equal(file_check_magic("", "#tact-x", 2, NULL, &diag), -TACT_E_FORMAT);
 	assert_string_equal(diag.text, "'#tact-x 2' expected");
+}
+
+/* The library is in somebody else's program, which SIGXFSZ ends. */
+TEST(a_limit_on_files_is_an_error)
+{
+	const struct rlimit limit = {4096, RLIM_INFINITY};
+	struct rlimit before;
+	char block[8192] = {0};
+	size_t size = 0;
+	int fd, copy;
+
+	assert_int_equal(file_write(path, block, sizeof(block), NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	signal(SIGXFSZ, SIG_DFL);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(file_write(path, block, sizeof(block), NULL), -TACT_E_IO);
+	fd = open(path, O_RDWR);
+	assert_int_equal(file_set_size(fd, 4096), 0);
+	assert_int_equal(file_set_size(fd, 8192), -1);
+	assert_int_equal(errno, EFBIG);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(file_set_size(fd, 8192), 0);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	copy = file_copy_sealed(fd, &size);
+	assert_int_equal(copy, -1);
+	assert_int_equal(errno, EFBIG);
+	setrlimit(RLIMIT_FSIZE, &before);
+	close(fd);
 }
 
 TEST(places_are_read_exactly)

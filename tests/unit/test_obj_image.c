@@ -13,6 +13,7 @@
 
 #include "testing.h"
 
+#include "base/file.h"
 #include "obj/lines.h"
 #include "obj/obj.h"
 #include "support.h"
@@ -132,6 +133,44 @@ TEST(a_file_that_is_cut_short_stays_whole)
 	obj_image_unmap(&image);
 	assert_int_equal(obj_image_map(&image, path, NULL), -TACT_E_FORMAT);
 	free(bytes);
+	close(fd);
+	unlink(path);
+}
+
+/* One that is larger than memory should be is on disk, and no less safe.  Holes take no room. */
+TEST(a_large_file_that_is_cut_short_stays_whole)
+{
+	char path[] = "/tmp/tact-image-XXXXXX";
+	const int fd = mkstemp(path);
+	const off_t size = FILE_MEMORY_COPY + 123456;
+	struct obj_image image = {0};
+	struct tact_diag diag = {0};
+	struct stat info;
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, "begin", 5, 0), 5);
+	assert_int_equal(pwrite(fd, "middle", 6, size / 2), 6);
+	assert_int_equal(ftruncate(fd, size), 0);
+	assert_int_equal(obj_image_map(&image, path, &diag), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(image.size, size);
+	assert_memory_equal(image.data, "begin\0", 6);
+	assert_memory_equal((char *)image.data + size / 2, "middle\0", 7);
+	assert_int_equal(((char *)image.data)[size - 1], 0);
+	/* It has no name, and no more blocks than the file had. */
+	assert_int_equal(fstat(image.copy, &info), 0);
+	assert_int_equal(info.st_nlink, 0);
+	assert_true(info.st_blocks * 512 < 1 << 20);
+	obj_image_unmap(&image);
+	/* What it claims to have and what there is room for: data of so many bytes is nowhere. */
+	assert_int_equal(ftruncate(fd, (off_t)1 << 42), 0);
+	assert_int_equal(pwrite(fd, "end", 3, ((off_t)1 << 42) - 3), 3);
+	if (!obj_image_map(&image, path, &diag)) {
+		assert_memory_equal((char *)image.data + ((off_t)1 << 42) - 3, "end", 3);
+		obj_image_unmap(&image);
+	} else {
+		assert_true(strlen(diag.text) > 0);
+	}
 	close(fd);
 	unlink(path);
 }
