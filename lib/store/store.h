@@ -177,6 +177,26 @@ bool store_is_out_of_memory(sqlite3_stmt *stmt);
 double store_number(sqlite3_stmt *stmt, int i);
 void store_copy(char *to, size_t size, const char *from);
 
+/* ---- predicted.c ---- */
+
+/* Finds the number of a block; *id is 0 if the store does not have it.  Returns 0 or a failure. */
+int store_look_for_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
+			 struct tact_diag *diag);
+
+/* Walks over the predictions of a model, of blocks that follow each other.  version NULL: any. */
+struct store_predicted;
+int store_predicted_create(struct store_predicted **out, struct tact_store *store,
+			   const char *model, const char *version, struct tact_diag *diag);
+int store_predicted_between(struct store_predicted *p, int64_t first, int64_t last,
+			    struct tact_diag *diag);
+/* Returns 1, 0 after the last one, or a failure.  Strings are valid until the next call; those that the
+ * caller knows are NULL.
+ */
+int store_predicted_next(struct store_predicted *p, int64_t *block,
+			 struct tact_store_prediction *prediction, struct tact_diag *diag);
+uint64_t store_predicted_skipped(const struct store_predicted *p); /* rows that cannot be read */
+void store_predicted_destroy(struct store_predicted *p);
+
 /* ---- check.c ---- */
 
 /* Check rows before they go into a store.  Each returns 0, or -TACT_E_INVAL with the reason.  Those
