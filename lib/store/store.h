@@ -33,7 +33,12 @@ enum store_stmt {
 	/* prepared by tact_store_begin */
 	STORE_MARK_SOURCE = STORE_N_STMTS,
 	STORE_ADD_WEIGHT,
+	STORE_SUM_SOURCE,
 	STORE_N_ALL_STMTS
+};
+
+struct store_range {
+	int64_t after, last;
 };
 
 struct tact_store {
@@ -44,7 +49,10 @@ struct tact_store {
 	int64_t machine;	   /* row of this machine; 0: the store does not have it yet */
 	int64_t committed_machine; /* its value after a rollback */
 	double synced;		   /* when commits were last made to reach the disk; 0: not yet */
-	uint64_t n_rows, chunk;	   /* rows of the current transaction; how many make one */
+	struct store_range *own;   /* owned: blocks that were added since tact_store_begin */
+	size_t n_own, own_capacity;
+	bool was_new;			    /* the last block that was put */
+	uint64_t n_rows, chunk;		    /* rows of the current transaction; how many make one */
 	bool is_readonly, is_open, is_bulk; /* is_open: prepared; is_bulk: in tact_store_begin */
 };
 
@@ -69,6 +77,9 @@ int store_next(struct tact_store *store, sqlite3_stmt **stmt, struct tact_diag *
  */
 int store_start(struct tact_store *store, struct tact_diag *diag);
 int store_finish(struct tact_store *store, int code, struct tact_diag *diag);
+
+/* Returns whether a block was added since tact_store_begin, by this store. */
+bool store_is_own(const struct tact_store *store, int64_t block);
 
 /* Lets all commits reach the disk; the second one if the last time is a second ago.  SQLite's codes.
  */
