@@ -286,7 +286,7 @@ int tact_evaluation_add_bottlenecks(struct tact_evaluation *e, const char *arch,
 				    struct tact_diag *diag);
 
 /* Computes all scores.  Models run while rows are added, many rows at a time and on several threads:
- * after the first 65,536 rows there can be no more models and bottlenecks.  Memory does not grow with
+ * after the first 32,768 rows there can be no more models and bottlenecks.  Memory does not grow with
  * the rows.
  * Returns errors of tact_model_run, and -TACT_E_IO if a temporary file fails.  After -TACT_E_NO_TOOL
  * or -TACT_E_FORMAT without a reason in diag, only one model failed and everything else is complete.

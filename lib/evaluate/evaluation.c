@@ -117,10 +117,26 @@ int tact_evaluation_add_model(struct tact_evaluation *view, const char *name)
 
 /* ---- CPUs ---- */
 
+/* Finds a CPU by a name.  Neighbours often have the same name, and one that is not known may take a
+ * search in another library.
+ */
+static const struct tact_arch *find_arch(struct evaluation *e, const char *name)
+{
+	struct evaluation_name *last = &e->name[(unsigned char)*name % ARRAY_SIZE(e->name)];
+
+	if (!*name || strlen(name) >= sizeof(last->name))
+		return *name ? tact_arch_find(name) : NULL;
+	if (strcmp(name, last->name) != 0) {
+		last->arch = tact_arch_find(name);
+		strcpy(last->name, name);
+	}
+	return last->arch;
+}
+
 int evaluation_arch(struct evaluation *e, const char *name, const struct tact_arch **arch,
 		    struct tact_diag *diag)
 {
-	const struct tact_arch *found = tact_arch_find(name);
+	const struct tact_arch *found = find_arch(e, name);
 
 	if (!found)
 		return 0;
@@ -171,9 +187,10 @@ static const char *default_arch(struct evaluation *e)
 }
 
 /* Returns whether a row was measured on another CPU than the one that is asked for. */
-static bool is_other_cpu(const char *measured_on, const char *asked)
+static bool is_other_cpu(struct evaluation *e, const char *measured_on, const char *asked)
 {
-	const struct tact_arch *row = tact_arch_find(measured_on), *wanted = tact_arch_find(asked);
+	const struct tact_arch *row = find_arch(e, measured_on);
+	const struct tact_arch *wanted = row ? find_arch(e, asked) : NULL;
 
 	return row && wanted && row != wanted;
 }
@@ -187,7 +204,7 @@ static int choose_arch(struct evaluation *e, const struct tact_evaluation_input 
 	const char *name = input->arch ? input->arch : *said ? said : default_arch(e);
 	int status;
 
-	if (input->arch && is_other_cpu(row->arch, input->arch)) {
+	if (input->arch && is_other_cpu(e, row->arch, input->arch)) {
 		if (!e->view.n_other_arch++)
 			snprintf(e->view.other_arch, sizeof(e->view.other_arch), "%s", row->arch);
 		if (!e->opt.is_forced)

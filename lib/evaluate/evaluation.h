@@ -25,8 +25,8 @@ enum {
 	EVALUATION_MAX_ARCHS = 64,
 	EVALUATION_MAX_SETS = 2 * EVALUATION_MAX_ARCHS,
 	EVALUATION_KIND_SHIFT = 28, /* of groups of cells */
-	EVALUATION_BATCH = 1 << 16, /* rows */
-	EVALUATION_MEMORY = 1 << 25 /* bytes, for all tallies and again for what sorts them */
+	EVALUATION_BATCH = 1 << 15, /* rows */
+	EVALUATION_MEMORY = 1 << 24 /* bytes, for all tallies and again for what sorts them */
 };
 
 /* Members of the groups of one kind. */
@@ -94,6 +94,12 @@ struct evaluation_sample {
 /* Rows by powers of two of their measured cycles, for the range of the pictures. */
 enum { EVALUATION_POWERS = 2200, EVALUATION_POWER_0 = 1100 };
 
+/* A name of a CPU, and what it was found to be. */
+struct evaluation_name {
+	char name[128];
+	const struct tact_arch *arch; /* NULL: unknown */
+};
+
 struct evaluation {
 	struct tact_evaluation view; /* first: callers see this; its arrays are owned */
 	struct tact_evaluation_options opt;
@@ -104,7 +110,8 @@ struct evaluation {
 	const struct tact_arch *arch[EVALUATION_MAX_ARCHS];
 	struct tact_arch *derived[EVALUATION_MAX_ARCHS]; /* owned; NULL: it is a built-in one */
 	unsigned n_archs;
-	uint64_t *archs_of; /* owned; of each input: bits of the CPUs in arch */
+	struct evaluation_name name[32]; /* by the first letter */
+	uint64_t *archs_of;		 /* owned; of each input: bits of the CPUs in arch */
 	const char *default_arch;
 	bool has_default;
 	atomic_size_t n_estimated; /* of all models and bottlenecks */
