@@ -23,6 +23,12 @@ static void complain(const char *path, const struct tact_diag *diag, int status)
 int measured_read(const char *path, void (*take)(void *context, const struct tact_row *row),
 		  void *context)
 {
+	return measured_read_with(path, NULL, 0, take, context);
+}
+
+int measured_read_with(const char *path, const char *const *columns, size_t n_columns,
+		       void (*take)(void *context, const struct tact_row *row), void *context)
+{
 	struct tact_diag diag = {0};
 	struct tact_rows *rows;
 	struct tact_row row;
@@ -33,6 +39,8 @@ int measured_read(const char *path, void (*take)(void *context, const struct tac
 		complain(path, &diag, status);
 		return CLI_FAILED;
 	}
+	if (n_columns && tact_rows_ask(rows, columns, n_columns) < 0)
+		cli_out_of_memory();
 	while ((diag = (struct tact_diag){0}, status = tact_rows_next(rows, &row, &diag))) {
 		if (status > 0)
 			take(context, &row);

@@ -13,4 +13,8 @@
 int measured_read(const char *path, void (*take)(void *context, const struct tact_row *row),
 		  void *context);
 
+/* Does the same, and asks for more columns: tact_rows_ask. */
+int measured_read_with(const char *path, const char *const *columns, size_t n_columns,
+		       void (*take)(void *context, const struct tact_row *row), void *context);
+
 #endif /* TACT_MEASURED_H */

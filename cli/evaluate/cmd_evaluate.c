@@ -15,7 +15,8 @@
 
 static const char help[] =
 	"usage: tact evaluate [OPTIONS] INPUT...\n"
-	"       tact evaluate -a ARCH INPUT... -a ARCH INPUT...\n\n"
+	"       tact evaluate -a ARCH INPUT... -a ARCH INPUT...\n"
+	"       tact evaluate --combine FILE...\n\n"
 	"Compares the predictions of models with measurements: mean and median error and Kendall's "
 	"tau, by microarchitecture, application and category. A block without a prediction counts "
 	"as failed, never as a number.\n\n"
@@ -30,7 +31,8 @@ static const char help[] =
 	"  tact evaluate -a ICX --clean --model facile:ablations --round icl_u.csv\n"
 	"  tact evaluate -a SKL --common --model facile --model 'other=./other.py' skl.csv\n"
 	"  tact evaluate -a ICX --init same --calibrate tables icl_u.csv icl_l.csv\n"
-	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n";
+	"  tact evaluate --bottlenecks SNB,HSW,CLX,RKL -a SKL skl.csv\n"
+	"  tact evaluate --combine shard-1.scores shard-2.scores\n";
 
 /* ---- options that apply to the inputs after them ---- */
 
@@ -135,6 +137,11 @@ static const struct option_spec score_specs[] = {
 static const struct option_spec output_specs[] = {
 	OPTION_FORMAT(format, OPTION_FORMATS, OPTION_FORMAT_HELP),
 	OPTION_OUTPUT(output, "write the results to FILE"),
+	OPTION_TEXT(0, "partial", "FILE", partial,
+		    "also write what the scores are made of to FILE, for --combine"),
+	OPTION_FLAG(0, "combine", is_combining,
+		    "the INPUTs are files of --partial: print the scores of all their rows "
+		    "together, the same as if all had been evaluated at once"),
 	OPTION_TEXT(0, "calibrate", "DIR", calibrate,
 		    "learn the 90% intervals of predictions from these rows, write DIR/CPU.tsv, "
 		    "and report how many measurements they hold that they were not learned from "
@@ -162,6 +169,8 @@ static void fini(void *target)
 {
 	struct evaluator *p = target;
 
+	if (p->has_rows)
+		output_abandon(&p->rows);
 	tact_evaluation_destroy(p->e);
 	archlist_fini(&p->default_arch);
 	free(p->models);
@@ -211,6 +220,14 @@ static void show_progress(void *context, size_t done, size_t total)
 	progress_show(&p->progress, done);
 }
 
+static void take_rows(void *context)
+{
+	struct evaluator *p = context;
+
+	if (p->has_rows)
+		evaluate_add_rows(p);
+}
+
 static int add_model(void *evaluator, const char *name)
 {
 	if (tact_evaluation_add_model(((struct evaluator *)evaluator)->e, name) == -TACT_E_NOMEM)
@@ -227,12 +244,19 @@ static void create(struct evaluator *p)
 	p->options.say = say;
 	p->options.progress = show_progress;
 	p->options.context = p;
+	p->options.has_pictures = p->report;
+	p->options.worst = p->worst;
+	p->options.is_for_calibration = p->calibrate;
+	p->options.folder = getenv("TMPDIR");
+	if (p->options.folder && !*p->options.folder)
+		p->options.folder = NULL;
+	p->options.take_rows = p->rows_path ? take_rows : NULL;
 	if (tact_evaluation_create(&p->e, &p->options) < 0)
 		cli_out_of_memory();
 	for (size_t i = 0; i < p->n_models; i++)
 		if (tact_model_expand(p->models[i], add_model, p, NULL) < 0)
 			cli_out_of_memory(); /* the names were checked before */
-	if (!p->n_models)
+	if (!p->n_models && !p->is_combining)
 		add_model(p, "facile");
 	if (!p->n_models && p->calibrate)
 		add_model(p, "sim");
@@ -275,7 +299,9 @@ static void remark(const struct evaluator *p)
 	if (e->n_assumed_arch)
 		cli_message("rows that do not name their CPU: %zu, compared with predictions for "
 			    "%s [cpu-assumed]; -a names another one",
-			    e->n_assumed_arch, tact_arch_full_name(p->default_arch.arch[0]));
+			    e->n_assumed_arch,
+			    p->is_combining ? "the CPU of the machine that evaluated them"
+					    : tact_arch_full_name(p->default_arch.arch[0]));
 	if (e->n_unmeasured)
 		cli_message("%zu rows without a measured number were left out", e->n_unmeasured);
 	if (e->n_not_positive)
@@ -288,13 +314,22 @@ static void remark(const struct evaluator *p)
 			    e->n_unconfirmed);
 }
 
+static const char COLUMN[] = "column:";
+
 static int read_rows(struct evaluator *p)
 {
+	const char **columns = cli_alloc((p->e->n_models + 1) * sizeof(*columns));
 	int status = CLI_GOOD;
+	size_t n_columns = 0;
 
+	for (size_t m = 0; m < p->e->n_models; m++)
+		if (!strncmp(p->e->model[m].model, COLUMN, strlen(COLUMN)))
+			columns[n_columns++] = p->e->model[m].model + strlen(COLUMN);
+	progress_init(&p->progress, "estimates", 0, p->is_quiet);
 	for (p->input = 0; p->input < p->n_inputs; p->input++)
-		if (measured_read(p->inputs[p->input].path, add_row, p))
+		if (measured_read_with(p->inputs[p->input].path, columns, n_columns, add_row, p))
 			status = CLI_FAILED;
+	free(columns);
 	if (p->is_params_bad)
 		return CLI_USAGE;
 	remark(p);
@@ -329,14 +364,14 @@ static int evaluate(struct evaluator *p)
 	struct tact_diag diag = {0};
 	int status;
 
-	progress_init(&p->progress, "estimates", 1, p->is_quiet);
 	status = tact_evaluation_run(p->e, &diag);
 	progress_clear(&p->progress);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (diag.text[0]) {
 		cli_message("%s", diag.text);
-		return CLI_USAGE;
+		p->is_over = true;
+		return p->e->is_model_wrong ? CLI_USAGE : CLI_FAILED;
 	}
 	return status == -TACT_E_NO_TOOL ? CLI_UNABLE : status < 0 ? CLI_FAILED : CLI_GOOD;
 }
@@ -364,6 +399,78 @@ static int print(struct evaluator *p)
 	return output_all(p->output, &text);
 }
 
+static int write_partial(const struct evaluator *p)
+{
+	struct tact_diag diag = {0};
+	int status = tact_evaluation_write_partial(p->e, p->partial, &diag);
+
+	if (status == -TACT_E_NOMEM)
+		cli_out_of_memory();
+	if (status < 0)
+		cli_message("%s: %s", p->partial, diag.text);
+	return status < 0 ? CLI_FAILED : CLI_GOOD;
+}
+
+static int print_all(struct evaluator *p)
+{
+	int status = print(p);
+
+	return p->partial ? worse(status, write_partial(p)) : status;
+}
+
+/* Options that say something about rows: partial scores have none any more. */
+static const char *option_of_rows(const struct evaluator *p)
+{
+	const struct tact_evaluation_options *o = &p->options;
+
+	for (size_t i = 0; i < p->n_inputs; i++)
+		if (p->inputs[i].arch || p->inputs[i].mode >= 0 || p->inputs[i].init >= 0)
+			return "-a, -m and --init";
+	return p->n_models	     ? "--model"
+	       : o->is_clean	     ? "--clean"
+	       : o->is_confirmed     ? "--confirmed"
+	       : o->is_forced	     ? "--force"
+	       : o->params	     ? "--params"
+	       : o->is_weighted	     ? "--weighted"
+	       : o->is_common	     ? "--common"
+	       : o->is_rounded	     ? "--round"
+	       : p->bottleneck_archs ? "--bottlenecks"
+	       : p->calibrate	     ? "--calibrate"
+	       : p->rows_path	     ? "--rows"
+	       : p->report	     ? "--report"
+				     : NULL;
+}
+
+static int combine(struct evaluator *p)
+{
+	const char *option = option_of_rows(p);
+	int status = CLI_GOOD;
+
+	if (option)
+		return cli_wrong("--combine: the rows were evaluated before; leave out %s", option);
+	create(p);
+	for (size_t i = 0; i < p->n_inputs && !status; i++) {
+		struct tact_diag diag = {0};
+		int added = tact_evaluation_add_partial(p->e, p->inputs[i].path, &diag);
+
+		if (added == -TACT_E_NOMEM)
+			cli_out_of_memory();
+		if (added < 0) {
+			cli_message("%s: %s", p->inputs[i].path, diag.text);
+			status = added == -TACT_E_INVAL ? CLI_USAGE : CLI_FAILED;
+		}
+	}
+	if (status)
+		return status;
+	remark(p);
+	if (!p->e->n) {
+		cli_message("the files have no rows");
+		return CLI_FAILED;
+	}
+	status = evaluate(p);
+	return p->is_over ? status : worse(status, print_all(p));
+}
+
 static int run(void *target)
 {
 	struct evaluator *p = target;
@@ -371,20 +478,28 @@ static int run(void *target)
 
 	if (status)
 		return status;
+	if (p->is_combining)
+		return combine(p);
+	if (p->calibrate && p->partial)
+		return cli_wrong("--calibrate prints no scores: leave out --partial");
 	create(p);
-	read = read_rows(p);
-	if (!p->e->n || read == CLI_USAGE)
-		return read;
 	status = find_bottleneck_archs(p);
 	if (status)
 		return status;
+	if (p->rows_path && evaluate_begin_rows(p))
+		p->options.take_rows = NULL; /* the scores are printed nevertheless */
+	read = read_rows(p);
+	if (!p->e->n && p->partial && read != CLI_USAGE)
+		read = worse(read, write_partial(p)); /* a shard without rows is one of many */
+	if (!p->e->n || read == CLI_USAGE)
+		return read;
 	status = evaluate(p);
-	if (status == CLI_USAGE)
+	if (p->is_over)
 		return status;
 	status = worse(read, status);
-	status = worse(status, print(p));
+	status = worse(status, print_all(p));
 	if (p->rows_path)
-		status = worse(status, evaluate_write_rows(p));
+		status = worse(status, p->has_rows ? evaluate_end_rows(p) : CLI_FAILED);
 	if (p->report)
 		status = worse(status, evaluate_write_report(p));
 	return status;

@@ -60,12 +60,8 @@ static void add_origin(const struct evaluator *p, const struct tact_arch *arch, 
 {
 	for (size_t i = 0; i < p->n_inputs; i++) {
 		const char *path = p->inputs[i].path, *slash = strrchr(path, '/');
-		bool has_rows = false;
 
-		for (size_t r = 0; r < p->e->n && !has_rows; r++)
-			has_rows =
-				p->e->row[r].input == i && p->e->set[p->e->row[r].set].arch == arch;
-		if (has_rows)
+		if (tact_evaluation_has_rows(p->e, i, arch))
 			text_printf(out, "%s%s", out->size ? ", " : "", slash ? slash + 1 : path);
 	}
 }

@@ -85,7 +85,7 @@ static void add_json_flow(const struct evaluator *p, size_t a, struct text *out)
 void evaluate_json(const struct evaluator *p, struct text *out)
 {
 	evaluate_scores(p, out);
-	if (!p->bottleneck_archs)
+	if (!p->bottleneck_archs && !p->is_combining)
 		return;
 	for (size_t a = 0; a < p->e->n_bottlenecks; a++)
 		add_json_bottlenecks(&p->e->bottlenecks[a], out);
@@ -116,26 +116,40 @@ static void add_row(const struct evaluator *p, size_t i, struct text *out)
 	text_add(out, "\n");
 }
 
-int evaluate_write_rows(const struct evaluator *p)
+int evaluate_begin_rows(struct evaluator *p)
 {
-	enum { WRITE_AT = 1 << 16 };
-	struct output out;
 	struct text text = {0};
 
-	if (output_open(&out, p->rows_path))
+	if (output_open(&p->rows, p->rows_path))
 		return CLI_FAILED;
+	p->has_rows = true;
 	text_add(&text, "hex,arch,mode,cycles");
 	for (size_t m = 0; m < p->e->n_models; m++) {
 		text_add(&text, ",");
 		text_csv_field(&text, p->e->model[m].name, strlen(p->e->model[m].name), false);
 	}
 	text_add(&text, "\n");
-	for (size_t i = 0; i < p->e->n; i++) {
+	output_write(&p->rows, &text);
+	text_free(&text);
+	return CLI_GOOD;
+}
+
+void evaluate_add_rows(struct evaluator *p)
+{
+	enum { WRITE_AT = 1 << 16 };
+	struct text text = {0};
+
+	for (size_t i = 0; i < p->e->n_here; i++) {
 		add_row(p, i, &text);
 		if (text.size > WRITE_AT)
-			output_write(&out, &text);
+			output_write(&p->rows, &text);
 	}
-	output_write(&out, &text);
+	output_write(&p->rows, &text);
 	text_free(&text);
-	return output_close(&out) ? CLI_FAILED : CLI_GOOD;
+}
+
+int evaluate_end_rows(struct evaluator *p)
+{
+	p->has_rows = false;
+	return output_close(&p->rows) ? CLI_FAILED : CLI_GOOD;
 }

@@ -4,7 +4,6 @@
  * end: every < becomes \u003c, so that no text of an input can escape.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,28 +49,6 @@ static void add_scores(struct json *json, const char *key, const struct tact_sco
 
 /* ---- pictures ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The range of the maps: nearly all measured values, rounded to powers of two. */
-static void find_range(const struct evaluator *p, double *low, double *high)
-{
-	size_t n = p->e->n;
-	double *values = cli_alloc(n * sizeof(*values));
-
-	memcpy(values, p->e->measured, n * sizeof(*values));
-	qsort(values, n, sizeof(*values), by_value);
-	*low = exp2(floor(log2(values[n / 1000]) + 1e-9));
-	*high = exp2(ceil(log2(values[n - 1 - n / 500]) - 1e-9));
-	free(values);
-	if (*high < 8 * *low)
-		*high = 8 * *low;
-}
-
 static void add_map(struct json *json, const struct tact_heatmap *map)
 {
 	json_begin_object(json, "map");
@@ -98,57 +75,33 @@ static void add_errors(struct json *json, const struct tact_errors *errors)
 
 /* ---- the largest disagreement ---- */
 
-struct bad_block {
-	size_t row;
-	double error;
-};
-
 /* The blocks shown, each once, however many models mispredict it. */
 struct shown {
-	size_t *row; /* owned */
+	const struct tact_evaluated_worst **row; /* owned; they are the evaluation's */
 	size_t n, capacity;
 };
 
-static int by_error(const void *a, const void *b)
-{
-	const struct bad_block *x = a, *y = b;
-
-	if (x->error != y->error)
-		return x->error < y->error ? 1 : -1;
-	return (x->row > y->row) - (x->row < y->row);
-}
-
-static size_t show(struct shown *shown, size_t row)
+static size_t show(struct shown *shown, const struct tact_evaluated_worst *row)
 {
 	for (size_t i = 0; i < shown->n; i++)
-		if (shown->row[i] == row)
+		if (shown->row[i]->number == row->number)
 			return i;
 	if (shown->n == shown->capacity) {
 		shown->capacity = shown->capacity ? 2 * shown->capacity : 64;
-		shown->row = cli_realloc(shown->row, shown->capacity * sizeof(*shown->row));
+		shown->row = cli_realloc(shown->row,
+					 shown->capacity * sizeof(struct tact_evaluated_worst *));
 	}
 	shown->row[shown->n] = row;
 	return shown->n++;
 }
 
-static void add_worst(const struct evaluator *p, const struct tact_evaluated_model *model,
-		      struct shown *shown, struct json *json)
+static void add_worst(const struct tact_evaluated_model *model, struct shown *shown,
+		      struct json *json)
 {
-	struct bad_block *bad = cli_alloc(p->e->n * sizeof(*bad));
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->e->n; i++) {
-		if (model->outcomes[i] != TACT_OUTCOME_GOOD)
-			continue;
-		bad[n++] = (struct bad_block){i, fabs(model->predicted[i] - p->e->measured[i]) /
-							 p->e->measured[i]};
-	}
-	qsort(bad, n, sizeof(*bad), by_error);
 	json_begin_array(json, "worst");
-	for (size_t i = 0; i < n && i < p->worst; i++)
-		json_put_count(json, NULL, show(shown, bad[i].row));
+	for (size_t i = 0; i < model->n_worst; i++)
+		json_put_count(json, NULL, show(shown, &model->worst[i]));
 	json_end(json);
-	free(bad);
 }
 
 static void add_bounds(struct json *json, const struct tact_prediction *x)
@@ -198,10 +151,10 @@ static void add_explanation(struct tact_block *block, const struct tact_arch *ar
 	tact_listing_fini(&listing);
 }
 
-static void add_block(const struct evaluator *p, struct tact_block *block, size_t i,
-		      struct json *json)
+static void add_block(const struct evaluator *p, struct tact_block *block,
+		      const struct tact_evaluated_worst *worst, struct json *json)
 {
-	const struct tact_evaluated_row *row = &p->e->row[i];
+	const struct tact_evaluated_row *row = &worst->row;
 	const struct tact_evaluated_set *set = &p->e->set[row->set];
 	const char *path = p->inputs[row->input].path;
 	int status;
@@ -214,16 +167,16 @@ static void add_block(const struct evaluator *p, struct tact_block *block, size_
 		json_printf_string(json, "place", "%s:%u", path, row->line);
 	else
 		json_put_string(json, "place", path);
-	json_put_number(json, "measured", p->e->measured[i]);
+	json_put_number(json, "measured", worst->measured);
 	json_begin_array(json, "predicted");
 	for (size_t m = 0; m < p->e->n_models; m++) {
-		if (p->e->model[m].outcomes[i] == TACT_OUTCOME_GOOD)
-			json_put_number(json, NULL, p->e->model[m].predicted[i]);
+		if (worst->outcomes[m] == TACT_OUTCOME_GOOD)
+			json_put_number(json, NULL, worst->predicted[m]);
 		else
 			json_put_null(json, NULL);
 	}
 	json_end(json);
-	status = tact_evaluation_load(p->e, i, block);
+	status = tact_evaluation_load_row(p->e, row, block);
 	if (status == -TACT_E_NOMEM)
 		cli_out_of_memory();
 	if (status >= 0) {
@@ -242,31 +195,19 @@ static void add_block(const struct evaluator *p, struct tact_block *block, size_
 
 static void add_models(const struct evaluator *p, struct shown *shown, struct json *json)
 {
-	struct tact_heatmap *map = cli_alloc(sizeof(*map));
-	double low, high;
-
-	find_range(p, &low, &high);
 	json_begin_array(json, "models");
 	for (size_t m = 0; m < p->e->n_models; m++) {
-		struct tact_pairs pairs;
-		struct tact_errors errors;
-		void *memory;
+		const struct tact_evaluated_model *model = &p->e->model[m];
 
-		if (tact_evaluation_pairs(p->e, m, &pairs, &memory) < 0)
-			cli_out_of_memory();
 		json_begin_object(json, NULL);
-		json_put_string(json, "name", p->e->model[m].name);
-		add_scores(json, "scores", &p->e->model[m].scores[TACT_BY_NOTHING][0]);
-		if (tact_heatmap_compute(&pairs, low, high, map) >= 0)
-			add_map(json, map);
-		if (tact_errors_compute(&pairs, &errors) >= 0)
-			add_errors(json, &errors);
-		add_worst(p, &p->e->model[m], shown, json);
+		json_put_string(json, "name", model->name);
+		add_scores(json, "scores", &model->scores[TACT_BY_NOTHING][0]);
+		add_map(json, model->map);
+		add_errors(json, model->errors);
+		add_worst(model, shown, json);
 		json_end(json);
-		free(memory);
 	}
 	json_end(json);
-	free(map);
 }
 
 static void add_score_list(const struct evaluator *p, enum tact_grouping kind, uint32_t group,

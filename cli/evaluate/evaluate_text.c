@@ -167,10 +167,10 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 {
 	const struct tact_evaluation *e = p->e;
 
-	if (p->options.is_common)
+	if (e->options->is_common)
 		text_printf(out, "Only blocks that every model predicts: %zu of %zu.\n",
 			    p->e->model[0].scores[TACT_BY_NOTHING][0].n, e->n);
-	if (p->options.is_weighted)
+	if (e->options->is_weighted)
 		text_add(out, "Weighted.\n");
 	for (uint32_t set = 0; set < e->n_sets; set++) {
 		const char *caveat = tact_arch_caveat(e->set[set].arch);
@@ -190,7 +190,9 @@ void evaluate_text(const struct evaluator *p, struct text *out)
 			    e->n);
 		add_table(p, TACT_BY_NOTHING, 0, out);
 	}
-	if (!p->bottleneck_archs)
+	if (!p->bottleneck_archs && !p->is_combining)
+		return;
+	if (!e->n_bottlenecks)
 		return;
 	add_share_table(p, out);
 	add_speedup_table(p, out);

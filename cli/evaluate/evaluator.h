@@ -29,7 +29,8 @@ struct evaluator {
 	struct tact_evaluation_input *inputs; /* owned; strings are borrowed from argv */
 	size_t n_inputs;
 	struct evaluate_setting current, last; /* last: given after the last input */
-	const char *output, *rows_path, *report, *bottleneck_archs, *calibrate;
+	const char *output, *rows_path, *report, *bottleneck_archs, *calibrate, *partial;
+	bool is_combining;
 	const char **models; /* owned; borrowed from argv: values of --model */
 	size_t n_models;
 	int format;
@@ -42,6 +43,9 @@ struct evaluator {
 	struct archlist default_arch;
 	size_t input;	    /* that is read */
 	bool is_params_bad; /* the message was given */
+	bool is_over;	    /* there are no scores */
+	struct output rows; /* --rows, while it is written */
+	bool has_rows;
 };
 
 /* As tact_evaluation_order; it does not fail. */
@@ -79,7 +83,10 @@ void evaluate_table_row(struct evaluate_table *table, enum tact_grouping kind, u
 void evaluate_text(const struct evaluator *p, struct text *out);
 void evaluate_scores(const struct evaluator *p, struct text *out); /* CSV and JSON */
 void evaluate_json(const struct evaluator *p, struct text *out);
-int evaluate_write_rows(const struct evaluator *p);
+/* --rows: written while rows are evaluated.  Return an exit code. */
+int evaluate_begin_rows(struct evaluator *p);
+void evaluate_add_rows(struct evaluator *p); /* those that are here */
+int evaluate_end_rows(struct evaluator *p);
 
 /* --calibrate: writes the tables, and adds how well they hold on other rows.  Returns an exit code.
  */

@@ -145,6 +145,14 @@ struct tact_evaluation_options {
 	bool is_forced;	    /* keeps rows that were measured on another CPU than the input's */
 	bool is_rounded;    /* rounds predictions to two digits, and for tau also measurements */
 	unsigned threads, timeout; /* as in struct tact_model_options */
+	bool has_pictures;	   /* makes the data of pictures */
+	unsigned worst;		   /* so many of the largest errors of each model are kept */
+	bool is_for_calibration;   /* keeps 24 bytes of each row, for tact_calibration_create */
+	const char *folder;	   /* for temporary files, borrowed; NULL: /tmp */
+	/* Called in tact_evaluation_add_row and tact_evaluation_run, when the rows that are here
+	 * have their predictions; may be NULL.
+	 */
+	void (*take_rows)(void *context);
 	/* Returns the CPU of rows that do not say it; called at most once.  If this is NULL, or
 	 * returns an unknown name, these rows are left out.
 	 */
@@ -168,7 +176,9 @@ struct tact_evaluated_row {
 	uint8_t alignment; /* of the first byte in a cache line */
 };
 
-/* Rows of one CPU and mode. */
+/* Rows of one CPU and mode.  After the run they are in the order of tact_arch_next, unrolled ones
+ * first.
+ */
 struct tact_evaluated_set {
 	const struct tact_arch *arch;
 	enum tact_mode mode;
@@ -195,12 +205,25 @@ struct tact_evaluated_groups {
 	size_t n;
 };
 
+/* A row with a large error. */
+struct tact_evaluated_worst {
+	size_t number; /* of the row, from 0 */
+	struct tact_evaluated_row row;
+	double measured, error;
+	const double *predicted; /* one per model */
+	const uint8_t *outcomes; /* enum tact_outcome, one per model */
+};
+
 struct tact_evaluated_model {
-	const char *name;			      /* in tables */
-	const char *model;			      /* in the registry */
-	double *predicted;			      /* one per row */
-	uint8_t *outcomes;			      /* enum tact_outcome, one per row */
-	uint8_t *held;				      /* enum tact_held, one per row */
+	const char *name;	  /* in tables */
+	const char *model;	  /* in the registry */
+	const double *predicted;  /* one per row that is here */
+	const uint8_t *outcomes;  /* enum tact_outcome, one per row that is here */
+	const uint8_t *held;	  /* enum tact_held, one per row that is here */
+	struct tact_heatmap *map; /* of all rows that count; NULL: no pictures were asked for */
+	struct tact_errors *errors;
+	struct tact_evaluated_worst *worst; /* the largest errors first */
+	size_t n_worst;
 	struct tact_scores *scores[TACT_N_GROUPINGS]; /* one per group */
 };
 
@@ -208,7 +231,7 @@ struct tact_evaluated_model {
 enum { TACT_N_BOTTLENECKS = TACT_N_BOUNDS + 1 };
 struct tact_evaluated_bottlenecks {
 	const struct tact_arch *arch;
-	uint8_t *kind; /* one per row: the first bottleneck, or TACT_N_BOUNDS: no data */
+	const uint8_t *kind; /* one per row that is here: the first bottleneck, or TACT_N_BOUNDS */
 	double share[TACT_N_BOTTLENECKS];
 	/* If a component were ideal: the geometric mean of the blocks' speed-ups, and whether any
 	 * block gains.
@@ -219,9 +242,13 @@ struct tact_evaluated_bottlenecks {
 
 /* The results.  The evaluation owns everything; callers only read it. */
 struct tact_evaluation {
-	size_t n; /* rows, and their properties: */
-	struct tact_evaluated_row *row;
-	double *measured, *weight;
+	const struct tact_evaluation_options
+		*options; /* as partial scores say, if any were added */
+	size_t n;	  /* rows */
+	/* The last of these rows, or those of take_rows, are here with their properties. */
+	size_t n_here;
+	const struct tact_evaluated_row *row;
+	const double *measured, *weight;
 	struct tact_evaluated_set *set;
 	size_t n_sets;
 	struct tact_evaluated_groups by[TACT_N_GROUPINGS];
@@ -234,6 +261,7 @@ struct tact_evaluation {
 	char unknown_arch[64]; /* the first one */
 	size_t n_other_arch;   /* measured on another CPU than asked for; left out unless forced */
 	char other_arch[64];
+	bool is_model_wrong;   /* the run failed because a model could not be opened */
 	size_t n_assumed_arch; /* name no CPU: the default was taken */
 };
 
@@ -257,17 +285,13 @@ int tact_evaluation_add_model(struct tact_evaluation *e, const char *name);
 int tact_evaluation_add_bottlenecks(struct tact_evaluation *e, const char *arch,
 				    struct tact_diag *diag);
 
-/* Runs all models over all rows on several threads, finds bottlenecks, and computes all scores.
- * Returns errors of tact_model_run.  After -TACT_E_NO_TOOL or -TACT_E_FORMAT without a reason in
- * diag, only one model failed and everything else is complete.
+/* Computes all scores.  Models run while rows are added, many rows at a time and on several threads:
+ * after the first 32,768 rows there can be no more models and bottlenecks.  Memory does not grow with
+ * the rows.
+ * Returns errors of tact_model_run, and -TACT_E_IO if a temporary file fails.  After -TACT_E_NO_TOOL
+ * or -TACT_E_FORMAT without a reason in diag, only one model failed and everything else is complete.
  */
 int tact_evaluation_run(struct tact_evaluation *e, struct tact_diag *diag);
-
-/* Makes pairs of all rows of a model; predictions are rounded and rows left out as the options say.
- * The caller frees *memory.
- */
-int tact_evaluation_pairs(const struct tact_evaluation *e, size_t model, struct tact_pairs *pairs,
-			  void **memory);
 
 /* Sorts the groups of a kind by set and label; of one set, or of TACT_ALL_SETS.  The caller frees
  * *order.  Returns how many there are, or -TACT_E_NOMEM.
@@ -280,8 +304,33 @@ long tact_evaluation_order(const struct tact_evaluation *e, enum tact_grouping k
  */
 void tact_evaluation_flow(const struct tact_evaluation *e, size_t i, double *flow);
 
-/* Loads a row into a block, which is bound to the row's CPU, mode and values. */
+/* Returns whether an input has rows of a CPU. */
+bool tact_evaluation_has_rows(const struct tact_evaluation *e, size_t input,
+			      const struct tact_arch *arch);
+
+/* Loads a row that is here into a block, which is bound to the row's CPU, mode and values. */
 int tact_evaluation_load(const struct tact_evaluation *e, size_t row, struct tact_block *block);
+int tact_evaluation_load_row(const struct tact_evaluation *e, const struct tact_evaluated_row *row,
+			     struct tact_block *block);
+
+/* ---- partial scores ---- */
+
+/* Write what the scores are made of to a file, and add what a file has to an evaluation without rows
+ * and models.  Scores of parts that were added, in whatever order, are those of all rows, to the last
+ * bit.  Write after the run, or without rows;
+ * a run after adding computes the scores.
+ *
+ * tact_evaluation_add_partial returns 0, or with the reason in diag:
+ *   -TACT_E_INVAL    it has other models, bottlenecks or options than the first one
+ *   -TACT_E_FORMAT   it is no such file, or damaged
+ *   -TACT_E_VERSION  it is of a later version
+ *   -TACT_E_IO, -TACT_E_NOMEM
+ * and the evaluation is of no use after that.
+ */
+int tact_evaluation_write_partial(struct tact_evaluation *e, const char *path,
+				  struct tact_diag *diag);
+int tact_evaluation_add_partial(struct tact_evaluation *e, const char *path,
+				struct tact_diag *diag);
 
 /* Returns how many rows are not good. */
 size_t tact_scores_failed(const struct tact_scores *scores);
@@ -311,7 +360,8 @@ struct tact_calibration {
 	size_t n;
 };
 
-/* Learns intervals from the rows of an evaluation that was run: for its models facile and sim.
+/* Learns intervals from the rows of an evaluation with is_for_calibration that was run: for its models
+ * facile and sim.
  * Returns 0, or:
  *   -TACT_E_INVAL    an argument is missing
  *   -TACT_E_NO_DATA  there is neither model, or no CPU and mode has 300 rows

@@ -49,6 +49,8 @@ struct tact_row {
 	unsigned alignment; /* of the first byte in a cache line; 0 if the row does not say */
 	unsigned rounds;    /* how often it was measured; 0 if the row does not say */
 	unsigned agree;	    /* rounds that saw the number */
+	const char *const
+		*asked; /* one text for each column of tact_rows_ask; NULL: there are none */
 };
 
 /* Returns whether there is a number that at least two rounds saw; false for NULL. */
@@ -74,6 +76,11 @@ int tact_rows_open_memory(struct tact_rows **out, const void *data, size_t size,
 /* Reads rows of a store that is already open and must outlive the rows.  filter may be NULL. */
 int tact_rows_open_store(struct tact_rows **out, struct tact_store *store,
 			 const struct tact_store_filter *filter, struct tact_diag *diag);
+
+/* Asks for more columns of a CSV file by their names, before its first row; what is not there is "".
+ * The names are borrowed.  A store has none.  Returns 0 or -TACT_E_NOMEM.
+ */
+int tact_rows_ask(struct tact_rows *rows, const char *const *names, size_t n);
 
 /* Returns 1 with *row filled, 0 after the last row, or -TACT_E_FORMAT for one bad row of a file:
  * diag has its line and the reason, and the next call goes on with the next row.  A store that has

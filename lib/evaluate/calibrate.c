@@ -246,35 +246,22 @@ struct collecting {
 	const struct evaluation *e;
 	size_t model;
 	uint32_t set;
-	const int *program; /* of each row */
-	struct sample *sample;
+	struct sample *sample; /* owned; room for all */
 	size_t n;
 };
 
-static void collect(void *arg, size_t row, struct confidence_class of)
+static void collect(struct collecting *c)
 {
-	struct collecting *c = arg;
-	const struct tact_evaluation *view = &c->e->view;
-	const struct tact_evaluated_row *r = &view->row[row];
+	c->n = 0;
+	for (size_t i = 0; i < c->e->n_samples; i++) {
+		const struct evaluation_sample *s = &c->e->sample[i];
 
-	c->sample[c->n++] =
-		(struct sample){.ratio = view->measured[row] / view->model[c->model].predicted[row],
-				.of = of,
-				.half = (int)(hash_bytes(r->code, r->code_size) >> 7 & 1),
-				.program = c->program[row]};
-}
-
-/* Numbers the programs; a row that is of several belongs to the first one. */
-static int *find_programs(const struct evaluation *e)
-{
-	const struct evaluation_members *apps = &e->by[TACT_BY_APP];
-	int *program = malloc((e->view.n + 1) * sizeof(*program));
-
-	for (size_t i = 0; i < e->view.n && program; i++)
-		program[i] = NO_PROGRAM;
-	for (size_t i = apps->n; i-- > 0 && program;)
-		program[apps->row[i]] = (int)apps->of[i];
-	return program;
+		if (s->set == c->set && s->model == c->model)
+			c->sample[c->n++] = (struct sample){.ratio = s->ratio,
+							    .of = s->of,
+							    .half = s->half,
+							    .program = s->program};
+	}
 }
 
 static int add_set(struct calibration *c, struct collecting *from, int n_programs)
@@ -287,11 +274,10 @@ static int add_set(struct calibration *c, struct collecting *from, int n_program
 			   .without = ALL};
 	int status;
 
-	from->n = 0;
-	status = evaluation_classify(from->e, from->model, from->set, collect, from);
+	collect(from);
 	l.n = from->n;
-	if (status < 0 || l.n < MIN_SET)
-		return status;
+	if (l.n < MIN_SET)
+		return 0;
 	c->view.set[c->view.n] = (struct tact_calibrated){
 		.arch = set->arch, .mode = set->mode, .model = view->model[from->model].model};
 	status = study(&l, n_programs, &c->learned[c->view.n], &c->view.set[c->view.n]);
@@ -302,17 +288,15 @@ static int add_set(struct calibration *c, struct collecting *from, int n_program
 static int calibrate(struct calibration *c, const struct evaluation *e)
 {
 	const struct tact_evaluation *view = &e->view;
-	int *program = find_programs(e);
 	struct collecting from = {.e = e,
-				  .program = program,
-				  .sample = malloc((view->n + 1) * sizeof(struct sample))};
-	int status = program && from.sample ? 0 : -TACT_E_NOMEM;
+				  .sample = malloc((e->n_samples + 1) * sizeof(struct sample))};
+	int status = from.sample ? 0 : -TACT_E_NOMEM;
 
 	for (from.set = 0; from.set < view->n_sets && status >= 0; from.set++)
 		for (from.model = 0; from.model < view->n_models && status >= 0; from.model++)
 			if (confidence_model_find(view->model[from.model].model) >= 0)
 				status = add_set(c, &from, (int)view->by[TACT_BY_APP].n);
-	FREE_ALL(program, from.sample);
+	free(from.sample);
 	return status;
 }
 

@@ -26,12 +26,35 @@ int tact_evaluation_create(struct tact_evaluation **out, const struct tact_evalu
 	status = tact_read_options(&e->opt, sizeof(e->opt), opt);
 	if (status >= 0)
 		status = tact_ran_create(&e->ran);
+	if (status >= 0) {
+		/* Sets never move: a thread reads them while others are added. */
+		e->view.set = calloc(EVALUATION_MAX_SETS, sizeof(*e->view.set));
+		e->archs_of = calloc(e->opt.n_inputs + 1, sizeof(*e->archs_of));
+		status = e->view.set && e->archs_of ? 0 : -TACT_E_NOMEM;
+	}
+	e->view.options = &e->opt;
+	if (!e->opt.folder)
+		e->opt.folder = "/tmp";
 	if (status < 0) {
-		free(e);
+		tact_evaluation_destroy(&e->view);
 		return status;
 	}
 	*out = &e->view;
 	return 0;
+}
+
+static void free_model(struct evaluation *e, size_t m)
+{
+	struct tact_evaluated_model *model = &e->view.model[m];
+
+	for (int kind = 0; kind < TACT_N_GROUPINGS; kind++)
+		free(model->scores[kind]);
+	for (size_t i = 0; i < model->n_worst; i++)
+		FREE_ALL((void *)model->worst[i].row.code, (void *)model->worst[i].predicted,
+			 (void *)model->worst[i].outcomes);
+	FREE_ALL(model->map, model->errors, model->worst);
+	if (e->tally)
+		sorter_fini(&e->tally[m]);
 }
 
 void tact_evaluation_destroy(struct tact_evaluation *view)
@@ -40,22 +63,23 @@ void tact_evaluation_destroy(struct tact_evaluation *view)
 
 	if (!view)
 		return;
+	if (e->has_thread)
+		pthread_join(e->thread, NULL); /* rows were added, but never run */
+	for (unsigned i = 0; i < ARRAY_SIZE(e->batch); i++)
+		evaluation_batch_fini(e, &e->batch[i]);
+	for (size_t m = 0; m < view->n_models; m++)
+		free_model(e, m);
 	for (int kind = 0; kind < TACT_N_GROUPINGS; kind++) {
-		for (size_t m = 0; m < view->n_models; m++)
-			free(view->model[m].scores[kind]);
 		free(view->by[kind].group);
 		hash_free(&e->by[kind].index);
-		FREE_ALL(e->by[kind].row, e->by[kind].of, e->by[kind].weight);
 	}
-	for (size_t m = 0; m < view->n_models; m++) {
-		FREE_ALL(view->model[m].predicted, view->model[m].outcomes, view->model[m].held);
-	}
-	for (size_t a = 0; a < view->n_bottlenecks; a++)
-		free(view->bottlenecks[a].kind);
 	for (unsigned a = 0; a < e->n_archs; a++)
 		tact_arch_destroy(e->derived[a]);
-	FREE_ALL(view->model, view->bottlenecks, view->row, view->measured, view->weight,
-		 view->set);
+	for (size_t i = 0; i < e->n_said; i++)
+		free(e->said[i]);
+	FREE_ALL(view->model, view->bottlenecks, view->set, e->archs_of, e->said, e->tally,
+		 e->limits, e->sample, e->powers_below, e->powers_above, e->has_stored, e->partial);
+	cells_fini(&e->cells);
 	tact_arena_reset(&e->arena);
 	tact_ran_destroy(e->ran);
 	free(e);
@@ -77,7 +101,7 @@ int tact_evaluation_add_model(struct tact_evaluation *view, const char *name)
 	struct evaluation *e = evaluation_of(view);
 	struct tact_evaluated_model model = {0};
 
-	if (!view || !name)
+	if (!view || !name || e->is_started)
 		return -TACT_E_INVAL;
 	for (size_t i = 0; i < view->n_models; i++)
 		if (!strcmp(name, view->model[i].model))
@@ -93,10 +117,26 @@ int tact_evaluation_add_model(struct tact_evaluation *view, const char *name)
 
 /* ---- CPUs ---- */
 
+/* Finds a CPU by a name.  Neighbours often have the same name, and one that is not known may take a
+ * search in another library.
+ */
+static const struct tact_arch *find_arch(struct evaluation *e, const char *name)
+{
+	struct evaluation_name *last = &e->name[(unsigned char)*name % ARRAY_SIZE(e->name)];
+
+	if (!*name || strlen(name) >= sizeof(last->name))
+		return *name ? tact_arch_find(name) : NULL;
+	if (strcmp(name, last->name) != 0) {
+		last->arch = tact_arch_find(name);
+		strcpy(last->name, name);
+	}
+	return last->arch;
+}
+
 int evaluation_arch(struct evaluation *e, const char *name, const struct tact_arch **arch,
 		    struct tact_diag *diag)
 {
-	const struct tact_arch *found = tact_arch_find(name);
+	const struct tact_arch *found = find_arch(e, name);
 
 	if (!found)
 		return 0;
@@ -125,8 +165,8 @@ int tact_evaluation_add_bottlenecks(struct tact_evaluation *view, const char *na
 	const struct tact_arch *arch;
 	int status;
 
-	if (!view || !name)
-		return tact_fail(diag, TACT_E_INVAL, "no CPU");
+	if (!view || !name || e->is_started)
+		return tact_fail(diag, TACT_E_INVAL, "no CPU, or rows are being evaluated");
 	status = evaluation_arch(e, name, &arch, diag);
 	if (status <= 0)
 		return status ? status : tact_fail(diag, TACT_E_INVAL, "no CPU '%s'", name);
@@ -147,9 +187,10 @@ static const char *default_arch(struct evaluation *e)
 }
 
 /* Returns whether a row was measured on another CPU than the one that is asked for. */
-static bool is_other_cpu(const char *measured_on, const char *asked)
+static bool is_other_cpu(struct evaluation *e, const char *measured_on, const char *asked)
 {
-	const struct tact_arch *row = tact_arch_find(measured_on), *wanted = tact_arch_find(asked);
+	const struct tact_arch *row = find_arch(e, measured_on);
+	const struct tact_arch *wanted = row ? find_arch(e, asked) : NULL;
 
 	return row && wanted && row != wanted;
 }
@@ -163,7 +204,7 @@ static int choose_arch(struct evaluation *e, const struct tact_evaluation_input 
 	const char *name = input->arch ? input->arch : *said ? said : default_arch(e);
 	int status;
 
-	if (input->arch && is_other_cpu(row->arch, input->arch)) {
+	if (input->arch && is_other_cpu(e, row->arch, input->arch)) {
 		if (!e->view.n_other_arch++)
 			snprintf(e->view.other_arch, sizeof(e->view.other_arch), "%s", row->arch);
 		if (!e->opt.is_forced)
@@ -190,56 +231,101 @@ static enum tact_mode choose_mode(const struct tact_evaluation_input *input,
 		       : TACT_MODE_UNROLL;
 }
 
-/* Returns the set's number, or -TACT_E_NOMEM. */
-static long find_set(struct evaluation *e, const struct tact_arch *arch, enum tact_mode mode)
+long evaluation_set(struct evaluation *e, const struct tact_arch *arch, enum tact_mode mode)
 {
 	struct tact_evaluation *view = &e->view;
 
 	for (size_t i = 0; i < view->n_sets; i++)
 		if (view->set[i].arch == arch && view->set[i].mode == mode)
 			return (long)i;
-	if (tact_grow(&view->set, &e->set_capacity, view->n_sets + 1, sizeof(*view->set)) < 0)
+	if (view->n_sets == EVALUATION_MAX_SETS)
 		return -TACT_E_NOMEM;
 	view->set[view->n_sets] = (struct tact_evaluated_set){.arch = arch, .mode = mode};
 	return (long)view->n_sets++;
 }
 
-static int grow_rows(struct evaluation *e)
+static int grow_batch(struct evaluation_batch *b)
 {
-	struct tact_evaluation *view = &e->view;
-	size_t capacities[3] = {e->capacity, e->capacity, e->capacity};
+	size_t capacities[4] = {b->capacity, b->capacity, b->capacity, b->capacity};
 
-	if (view->n < e->capacity)
+	if (b->n < b->capacity)
 		return 0;
-	if (tact_grow(&view->row, &capacities[0], view->n + 1, sizeof(*view->row)) < 0 ||
-	    tact_grow(&view->measured, &capacities[1], view->n + 1, sizeof(double)) < 0 ||
-	    tact_grow(&view->weight, &capacities[2], view->n + 1, sizeof(double)) < 0)
+	if (tact_grow(&b->row, &capacities[0], b->n + 1, sizeof(*b->row)) < 0 ||
+	    tact_grow(&b->measured, &capacities[1], b->n + 1, sizeof(double)) < 0 ||
+	    tact_grow(&b->weight, &capacities[2], b->n + 1, sizeof(double)) < 0 ||
+	    tact_grow(&b->label, &capacities[3], b->n + 1, sizeof(*b->label)) < 0)
 		return -TACT_E_NOMEM;
-	e->capacity = capacities[0];
+	b->capacity = capacities[0];
+	for (unsigned i = 1; i < ARRAY_SIZE(capacities); i++)
+		b->capacity = capacities[i] < b->capacity ? capacities[i] : b->capacity;
 	return 0;
 }
 
-static int join_groups(struct evaluation *e, size_t n, uint32_t set, const struct tact_row *row)
+/* Neighbours often have the same labels: a copy serves them all. */
+static const char *keep_label(struct evaluation_batch *b, const char *label, const char *last)
 {
-	int status = evaluation_join(e, TACT_BY_NOTHING, n, TACT_ALL_SETS, NULL, row->weight);
+	char *copy;
 
-	if (status >= 0)
-		status = evaluation_join(e, TACT_BY_SET, n, set, NULL, row->weight);
-	for (size_t i = 0; i < row->n_sources && status >= 0; i++)
-		status = evaluation_join(e, TACT_BY_APP, n, set, row->sources[i].app,
-					 row->sources[i].weight);
-	if (status >= 0 && *row->category)
-		status = evaluation_join(e, TACT_BY_CATEGORY, n, set, row->category, row->weight);
-	return status;
+	if (last && !strcmp(label, last))
+		return last;
+	copy = tact_arena_take(&b->arena, strlen(label) + 1);
+	return copy ? strcpy(copy, label) : NULL;
+}
+
+static int keep_labels(struct evaluation_batch *b, const struct tact_row *row)
+{
+	struct evaluation_label *label = &b->label[b->n];
+	const struct tact_row_source *last = b->n_sources ? &b->source[b->n_sources - 1] : NULL;
+
+	*label = (struct evaluation_label){.first_source = b->n_sources,
+					   .n_sources = (uint32_t)row->n_sources};
+	label->category = keep_label(b, row->category, b->n ? label[-1].category : NULL);
+	if (!label->category || tact_grow(&b->source, &b->source_capacity,
+					  b->n_sources + row->n_sources, sizeof(*b->source)) < 0)
+		return -TACT_E_NOMEM;
+	last = b->n_sources ? &b->source[b->n_sources - 1] : NULL;
+	for (size_t i = 0; i < row->n_sources; i++) {
+		struct tact_row_source *to = &b->source[b->n_sources + i];
+
+		to->weight = row->sources[i].weight;
+		to->app = keep_label(b, row->sources[i].app, last ? last->app : NULL);
+		if (!to->app)
+			return -TACT_E_NOMEM;
+		last = to;
+	}
+	b->n_sources += row->n_sources;
+	return 0;
+}
+
+/* Notes what the row says of a model whose predictions are in a column. */
+static int take_asked(struct evaluation *e, struct evaluation_batch *b, const struct tact_row *row)
+{
+	size_t column = 0;
+
+	for (size_t m = 0; m < e->view.n_models; m++) {
+		if (!evaluation_column(e->view.model[m].model))
+			continue;
+		if (!b->answers) {
+			int status = evaluation_start_batch(e, b);
+
+			if (status < 0)
+				return status;
+		}
+		evaluation_read_answer(row->asked ? row->asked[column] : "",
+				       &b->answers[m].predicted[b->n],
+				       &b->answers[m].outcomes[b->n]);
+		column++;
+	}
+	return 0;
 }
 
 static int take_row(struct evaluation *e, size_t input, const struct tact_arch *arch,
 		    const struct tact_row *row)
 {
 	const struct tact_evaluation_input *in = &e->opt.inputs[input];
-	struct tact_evaluation *view = &e->view;
+	struct evaluation_batch *b = &e->batch[e->filling];
 	enum tact_mode mode = choose_mode(in, tact_arch_isa(arch), row);
-	long set = find_set(e, arch, mode);
+	long set = evaluation_set(e, arch, mode);
 	struct tact_evaluated_row to = {.block = row->block,
 					.input = (uint32_t)input,
 					.line = (uint32_t)row->line,
@@ -252,20 +338,28 @@ static int take_row(struct evaluation *e, size_t input, const struct tact_arch *
 	uint8_t *copy;
 	size_t size;
 
-	if (set < 0 || grow_rows(e) < 0 ||
+	if (set < 0 || grow_batch(b) < 0 || take_asked(e, b, row) < 0 ||
 	    tact_ran_code(e->ran, tact_arch_isa(arch), row, mode, &code, &size) < 0)
 		return -TACT_E_NOMEM;
-	copy = tact_arena_take(&e->arena, size);
-	if (!copy || join_groups(e, view->n, to.set, row) < 0)
+	copy = tact_arena_take(&b->arena, size);
+	if (!copy || keep_labels(b, row) < 0)
 		return -TACT_E_NOMEM;
 	memcpy(copy, code, size);
 	to.code = copy;
 	to.code_size = (uint32_t)size;
-	view->set[set].n++;
-	view->measured[view->n] = row->cycles;
-	view->weight[view->n] = row->weight;
-	view->row[view->n++] = to;
-	return 1;
+	e->view.set[set].n++;
+	for (unsigned a = 0; a < e->n_archs; a++)
+		if (e->arch[a] == arch)
+			e->archs_of[input] |= UINT64_C(1) << a;
+	b->measured[b->n] = row->cycles;
+	b->weight[b->n] = row->weight;
+	b->row[b->n++] = to;
+	e->view.n++;
+	e->view.n_here = b->n;
+	e->view.row = b->row;
+	e->view.measured = b->measured;
+	e->view.weight = b->weight;
+	return b->n < EVALUATION_BATCH ? 1 : evaluation_flush(e);
 }
 
 int tact_evaluation_add_row(struct tact_evaluation *view, size_t input, const struct tact_row *row,
@@ -275,8 +369,10 @@ int tact_evaluation_add_row(struct tact_evaluation *view, size_t input, const st
 	const struct tact_arch *arch = NULL;
 	int status;
 
-	if (!view || !row || input >= e->opt.n_inputs)
+	if (!view || !row || input >= e->opt.n_inputs || e->is_combined)
 		return tact_fail(diag, TACT_E_INVAL, "no evaluation, row or input");
+	if (e->status < 0)
+		return 0; /* tact_evaluation_run says why */
 	if (e->opt.is_clean && row->clean != 1) {
 		view->n_unclean++;
 		return 0;
@@ -296,20 +392,37 @@ int tact_evaluation_add_row(struct tact_evaluation *view, size_t input, const st
 	return status < 0 ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : status;
 }
 
-int tact_evaluation_load(const struct tact_evaluation *view, size_t i, struct tact_block *block)
+bool tact_evaluation_has_rows(const struct tact_evaluation *view, size_t input,
+			      const struct tact_arch *arch)
 {
-	const struct tact_evaluated_row *row;
+	const struct evaluation *e = evaluation_of_const(view);
+
+	for (unsigned a = 0; view && a < e->n_archs; a++)
+		if (e->arch[a] == arch && input < e->opt.n_inputs)
+			return e->archs_of[input] >> a & 1;
+	return false;
+}
+
+int tact_evaluation_load_row(const struct tact_evaluation *view,
+			     const struct tact_evaluated_row *row, struct tact_block *block)
+{
 	const struct tact_evaluated_set *set;
 	struct tact_block_options options = {.size = sizeof(options)};
 	int status;
 
-	if (!view || !block || i >= view->n)
+	if (!view || !block || !row || row->set >= EVALUATION_MAX_SETS)
 		return -TACT_E_INVAL;
-	row = &view->row[i];
 	set = &view->set[row->set];
 	options.mode = set->mode;
 	options.init = (enum tact_init)row->init;
 	options.alignment = row->alignment;
 	status = tact_block_rebind(block, set->arch, &options);
 	return status < 0 ? status : tact_block_load(block, row->code, row->code_size, NULL);
+}
+
+int tact_evaluation_load(const struct tact_evaluation *view, size_t i, struct tact_block *block)
+{
+	if (!view || i >= view->n_here)
+		return -TACT_E_INVAL;
+	return tact_evaluation_load_row(view, &view->row[i], block);
 }

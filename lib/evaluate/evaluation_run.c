@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs all models over all rows, and finds what limits the rows on other CPUs.
+ * Runs all models over a batch of rows, and the whole run.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include <tact/store.h>
 
 #include "evaluate/evaluation.h"
+#include "model/model.h"
 
 /* ---- models ---- */
 
@@ -35,6 +37,29 @@ static enum tact_outcome outcome_of(int status, const struct tact_estimate *x)
 	return TACT_OUTCOME_GOOD;
 }
 
+const char *evaluation_column(const char *model)
+{
+	static const char begin[] = "column:";
+
+	return strncmp(model, begin, sizeof(begin) - 1) ? NULL : model + sizeof(begin) - 1;
+}
+
+void evaluation_read_answer(const char *text, double *predicted, uint8_t *outcome)
+{
+	char *end;
+
+	*outcome = TACT_OUTCOME_NO_NUMBER;
+	*predicted = strspn(text, "0123456789+-.eE") == strlen(text) ? strtod(text, &end) : NAN;
+	if (!isnan(*predicted)) {
+		if (end != text && !*end && isfinite(*predicted) && *predicted >= 0)
+			*outcome = TACT_OUTCOME_GOOD;
+		return;
+	}
+	for (int i = TACT_OUTCOME_GOOD + 1; i < TACT_N_OUTCOMES; i++)
+		if (!strcmp(text, tact_outcome_name((enum tact_outcome)i)))
+			*outcome = (uint8_t)i;
+}
+
 /* Now and then: a call for each row would cost more than a row. */
 static void count_estimate(struct evaluation *e)
 {
@@ -45,29 +70,37 @@ static void count_estimate(struct evaluation *e)
 		return;
 	n = atomic_fetch_add_explicit(&e->n_estimated, 1, memory_order_relaxed) + 1;
 	if (n % ROWS_BETWEEN == 0)
-		e->opt.progress(e->opt.context, n,
-				e->view.n * (e->view.n_models + e->view.n_bottlenecks));
+		e->opt.progress(e->opt.context, n, 0);
 }
+
+struct running {
+	struct evaluation *e;
+	struct evaluation_batch *b;
+	size_t *model; /* owned; of those that run, the number among all */
+};
 
 static void take(void *arg, size_t m, size_t row, int status, const struct tact_estimate *x)
 {
-	struct tact_evaluated_model *model = &((struct evaluation *)arg)->view.model[m];
+	const struct running *r = arg;
+	struct evaluation_answers *a = &r->b->answers[r->model[m]];
 
-	count_estimate(arg);
-	model->outcomes[row] = (uint8_t)outcome_of(status, x);
-	if (model->outcomes[row] == TACT_OUTCOME_GOOD)
-		model->predicted[row] = x->cycles_per_iteration;
+	count_estimate(r->e);
+	a->outcomes[row] = (uint8_t)outcome_of(status, x);
+	a->predicted[row] = a->outcomes[row] == TACT_OUTCOME_GOOD ? x->cycles_per_iteration : 0;
 }
 
-struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
-					     const struct tact_arch *arch)
+/* The rows in the form that models take, for an arch or, if it is NULL, for their own.  The caller
+ * frees them.
+ */
+static struct tact_model_row *model_rows(const struct evaluation *e,
+					 const struct evaluation_batch *b,
+					 const struct tact_arch *arch)
 {
-	const struct tact_evaluation *view = &e->view;
-	struct tact_model_row *rows = malloc((view->n + 1) * sizeof(*rows));
+	struct tact_model_row *rows = malloc((b->n + 1) * sizeof(*rows));
 
-	for (size_t i = 0; i < view->n && rows; i++) {
-		const struct tact_evaluated_row *row = &view->row[i];
-		const struct tact_evaluated_set *set = &view->set[row->set];
+	for (size_t i = 0; i < b->n && rows; i++) {
+		const struct tact_evaluated_row *row = &b->row[i];
+		const struct tact_evaluated_set *set = &e->view.set[row->set];
 
 		rows[i] = (struct tact_model_row){.size = sizeof(*rows),
 						  .code = row->code,
@@ -82,8 +115,8 @@ struct tact_model_row *evaluation_model_rows(const struct evaluation *e,
 }
 
 /* Finds out which inputs are stores: models may find predictions there. */
-static size_t find_stores(const struct evaluation *e, struct tact_model_row *rows,
-			  const char **stores, uint32_t *store_of)
+static size_t find_stores(const struct evaluation *e, const struct evaluation_batch *b,
+			  struct tact_model_row *rows, const char **stores, uint32_t *store_of)
 {
 	size_t n = 0;
 
@@ -94,48 +127,86 @@ static size_t find_stores(const struct evaluation *e, struct tact_model_row *row
 			store_of[i] = (uint32_t)n;
 		}
 	}
-	for (size_t i = 0; i < e->view.n; i++)
-		rows[i].store = store_of[e->view.row[i].input];
+	for (size_t i = 0; i < b->n; i++)
+		rows[i].store = store_of[b->row[i].input];
 	return n;
 }
 
-static int run_models(struct evaluation *e, struct tact_diag *diag)
+static bool is_stored(const char *model)
 {
-	size_t n_models = e->view.n_models, n_inputs = e->opt.n_inputs;
+	return !strncmp(model, "stored:", strlen("stored:"));
+}
+
+/* A model that failed before does not hide what is worse. */
+static void note_failure(struct evaluation *e, int status)
+{
+	if (status == -TACT_E_NO_TOOL || (status < 0 && e->ran_status != -TACT_E_NO_TOOL))
+		e->ran_status = status;
+}
+
+static int run_all(struct running *r, const char **names, size_t n, struct tact_model_row *rows,
+		   struct tact_model_options *options, struct tact_diag *diag)
+{
+	struct evaluation *e = r->e;
+	struct tact_diag own = {0};
+	int status = n ? model_run_part(names, n, rows, r->b->n, options, take, r, &own) : 0;
+
+	if (status == -TACT_E_NOMEM)
+		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	if (own.text[0]) {
+		*diag = own;
+		e->view.is_model_wrong = true;
+		return status;
+	}
+	note_failure(e, status);
+	for (size_t m = 0; m < n; m++)
+		for (size_t i = 0;
+		     i < r->b->n && is_stored(names[m]) && !e->has_stored[r->model[m]]; i++)
+			e->has_stored[r->model[m]] =
+				r->b->answers[r->model[m]].outcomes[i] != TACT_OUTCOME_NO_NUMBER;
+	return 0;
+}
+
+int evaluation_run_models(struct evaluation *e, struct evaluation_batch *b, struct tact_diag *diag)
+{
+	size_t n_models = e->view.n_models, n_inputs = e->opt.n_inputs, n = 0;
 	const char **names = malloc((n_models + 1) * sizeof(*names));
 	const char **stores = malloc((n_inputs + 1) * sizeof(*stores));
 	uint32_t *store_of = malloc((n_inputs + 1) * sizeof(*store_of));
-	struct tact_model_row *rows = evaluation_model_rows(e, NULL);
+	struct running r = {e, b, malloc((n_models + 1) * sizeof(*r.model))};
+	struct tact_model_row *rows = NULL;
 	struct tact_model_options options = {.size = sizeof(options),
 					     .threads = e->opt.threads,
 					     .timeout = e->opt.timeout,
 					     .stores = stores,
-					     .say = e->opt.say,
-					     .say_arg = e->opt.context};
+					     .say = evaluation_say,
+					     .say_arg = e};
 	int status = -TACT_E_NOMEM;
 
-	if (names && stores && store_of && rows) {
-		options.n_stores = find_stores(e, rows, stores, store_of);
-		for (size_t m = 0; m < n_models; m++)
-			names[m] = e->view.model[m].model;
-		status = tact_model_run(names, n_models, rows, e->view.n, &options, take, e, diag);
+	for (size_t m = 0; m < n_models && names && r.model; m++) {
+		if (evaluation_column(e->view.model[m].model))
+			continue;
+		memset(b->answers[m].outcomes, TACT_OUTCOME_NO_NUMBER, b->n);
+		names[n] = e->view.model[m].model;
+		r.model[n++] = m;
+	}
+	if (n)
+		rows = model_rows(e, b, NULL);
+	if (names && stores && store_of && r.model && (rows || !n)) {
+		options.n_stores = n ? find_stores(e, b, rows, stores, store_of) : 0;
+		status = run_all(&r, names, n, rows, &options, diag);
 	} else {
 		tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	FREE_ALL(rows, store_of, stores, names);
+	FREE_ALL(rows, store_of, stores, names, r.model);
 	return status;
 }
 
 /* ---- bottlenecks ---- */
 
-/* Rows per chunk; the logarithms of a chunk are added up first. */
-enum { CHUNK = 2048 };
-
-/* For one CPU: what each row would gain, as a logarithm; NAN: nothing else limits it. */
 struct looking {
 	struct evaluation *e;
-	struct tact_evaluated_bottlenecks *at;
-	double (*gain)[TACT_N_BOUNDS]; /* owned; one per row */
+	struct evaluation_limits *at;
 };
 
 /* Returns the largest of the other bounds: what would remain if b were not a limit. */
@@ -161,89 +232,83 @@ static void look(void *arg, size_t model, size_t row, int status, const struct t
 	for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
 		double rest = without(e->bounds, b);
 
-		l->gain[row][b] = rest > 0 ? log(e->bounds->cycles_per_iteration / rest) : NAN;
+		l->at->gain[row][b] =
+			rest > 0 ? log(e->bounds->cycles_per_iteration / rest) : (double)NAN;
 	}
 }
 
-static double weight_of(const struct evaluation *e, size_t row)
+static void add_up(struct evaluation *e, const struct evaluation_batch *b, size_t a)
 {
-	return e->opt.is_weighted ? e->view.weight[row] : 1;
-}
+	const struct evaluation_limits *at = &b->limits[a];
+	struct evaluation_limit_sums *sums = &e->limits[a];
+	const bool has_next = a + 1 < e->view.n_bottlenecks;
 
-/* Adds up chunk by chunk.  Table 4 of the FACILE paper has this mean: its figures are near this one
- * and not near other means.
- */
-static void average(const struct evaluation *e, struct looking *l, unsigned b)
-{
-	double gain = 0, weight = 0;
+	for (size_t row = 0; row < b->n; row++) {
+		const double w = e->opt.is_weighted ? b->weight[row] : 1;
+		const unsigned kind = at->kind[row];
 
-	for (size_t begin = 0; begin < e->view.n; begin += CHUNK) {
-		double chunk_gain = 0, chunk_weight = 0;
-
-		for (size_t row = begin; row < e->view.n && row < begin + CHUNK; row++) {
-			if (l->at->kind[row] == TACT_N_BOUNDS || isnan(l->gain[row][b]))
+		exact_add(&sums->share[kind], w);
+		if (has_next)
+			exact_add(&sums->flow[kind * TACT_N_BOTTLENECKS + at[1].kind[row]], w);
+		for (unsigned k = 0; k < TACT_N_BOUNDS && kind != TACT_N_BOUNDS; k++) {
+			if (isnan(at->gain[row][k]))
 				continue;
-			chunk_gain += weight_of(e, row) * l->gain[row][b];
-			chunk_weight += weight_of(e, row);
+			exact_add(&sums->gain[k], w * at->gain[row][k]);
+			exact_add(&sums->weight[k], w);
 		}
-		gain += chunk_gain;
-		weight += chunk_weight;
 	}
-	l->at->speedup[b] = weight > 0 ? exp(gain / weight) : 1;
-	l->at->has_gain[b] = gain > 0;
 }
 
-static void share(const struct evaluation *e, struct tact_evaluated_bottlenecks *at)
-{
-	double sum = 0;
-
-	for (size_t row = 0; row < e->view.n; row++) {
-		at->share[at->kind[row]] += weight_of(e, row);
-		sum += weight_of(e, row);
-	}
-	for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
-		at->share[k] /= sum;
-}
-
-static int look_at(struct evaluation *e, size_t a, struct looking *l, struct tact_diag *diag)
+int evaluation_find_limits(struct evaluation *e, struct evaluation_batch *b, struct tact_diag *diag)
 {
 	static const char *const facile = "facile";
 	const struct tact_model_options options = {.size = sizeof(options),
 						   .threads = e->opt.threads};
-	struct tact_model_row *rows = evaluation_model_rows(e, e->view.bottlenecks[a].arch);
-	int status;
+	int status = 0;
 
-	l->at = &e->view.bottlenecks[a];
-	l->at->kind = malloc(e->view.n + 1);
-	if (!rows || !l->at->kind) {
+	for (size_t a = 0; a < e->view.n_bottlenecks && status >= 0; a++) {
+		struct tact_model_row *rows = model_rows(e, b, e->view.bottlenecks[a].arch);
+		struct looking l = {.e = e, .at = &b->limits[a]};
+
+		if (!rows)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+		memset(l.at->kind, TACT_N_BOUNDS, b->n);
+		status = tact_model_run(&facile, 1, rows, b->n, &options, look, &l, diag);
 		free(rows);
-		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	}
-	memset(l->at->kind, TACT_N_BOUNDS, e->view.n + 1);
-	status = tact_model_run(&facile, 1, rows, e->view.n, &options, look, l, diag);
-	free(rows);
-	for (unsigned b = 0; b < TACT_N_BOUNDS; b++)
-		average(e, l, b);
-	share(e, l->at);
+	for (size_t a = 0; a < e->view.n_bottlenecks && status >= 0; a++)
+		add_up(e, b, a);
 	return status;
 }
 
-int evaluation_find_bottlenecks(struct evaluation *e, struct tact_diag *diag)
+/* The geometric mean: Table 4 of the FACILE paper has it. */
+void evaluation_share_limits(struct evaluation *e)
 {
-	struct looking l = {.e = e, .gain = malloc((e->view.n + 1) * sizeof(*l.gain))};
-	int status = l.gain ? 0 : tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	for (size_t a = 0; a < e->view.n_bottlenecks; a++) {
+		struct tact_evaluated_bottlenecks *at = &e->view.bottlenecks[a];
+		struct evaluation_limit_sums *sums = &e->limits[a];
+		double all = 0;
 
-	for (size_t a = 0; a < e->view.n_bottlenecks && status >= 0; a++)
-		status = look_at(e, a, &l, diag);
-	free(l.gain);
-	return status;
+		for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
+			all += exact_value(&sums->share[k]);
+		for (unsigned k = 0; k < TACT_N_BOTTLENECKS; k++)
+			at->share[k] = exact_value(&sums->share[k]) / all;
+		for (unsigned b = 0; b < TACT_N_BOUNDS; b++) {
+			const double gain = exact_value(&sums->gain[b]);
+			const double weight = exact_value(&sums->weight[b]);
+
+			at->speedup[b] = weight > 0 ? exp(gain / weight) : 1;
+			at->has_gain[b] = gain > 0;
+		}
+	}
 }
 
 void tact_evaluation_flow(const struct tact_evaluation *view, size_t i, double *flow)
 {
-	tact_flow_compute(view->bottlenecks[i].kind, view->bottlenecks[i + 1].kind,
-			  evaluation_of_const(view)->opt.is_weighted ? view->weight : NULL, view->n,
-			  TACT_N_BOTTLENECKS, flow);
+	struct evaluation_limit_sums *sums = &evaluation_of_const(view)->limits[i];
+
+	for (unsigned k = 0; k < TACT_N_BOTTLENECKS * TACT_N_BOTTLENECKS; k++)
+		flow[k] = exact_value(&sums->flow[k]);
 }
 
 const char *tact_bottleneck_name(unsigned kind)
@@ -253,32 +318,51 @@ const char *tact_bottleneck_name(unsigned kind)
 
 /* ---- the whole run ---- */
 
+/* Rows of one batch may have no predictions in a store while others have. */
+static void miss_stored(struct evaluation *e)
+{
+	for (size_t m = 0; m < e->view.n_models; m++) {
+		const char *name = e->view.model[m].model;
+
+		if (!is_stored(name) || e->has_stored[m])
+			continue;
+		note_failure(e, -TACT_E_NO_DATA);
+		if (e->opt.say) {
+			char text[TACT_STORE_NAME_MAX + 128];
+
+			snprintf(text, sizeof(text),
+				 "%s: no store has predictions of this model for the measured rows",
+				 name);
+			e->opt.say(e->opt.context, text);
+		}
+	}
+}
+
 int tact_evaluation_run(struct tact_evaluation *view, struct tact_diag *diag)
 {
-	struct tact_diag own = {0};
 	struct evaluation *e = evaluation_of(view);
-	int status = 0, ran, scored;
 
 	if (!view || !view->n || !view->n_models)
 		return tact_fail(diag, TACT_E_INVAL, "no rows or no models");
-	for (size_t m = 0; m < view->n_models; m++) {
-		view->model[m].predicted = calloc(view->n, sizeof(double));
-		view->model[m].outcomes = malloc(view->n);
-		if (!view->model[m].predicted || !view->model[m].outcomes)
-			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
-		memset(view->model[m].outcomes, TACT_OUTCOME_NO_NUMBER, view->n);
+	if (!e->is_combined) {
+		if (e->batch[e->filling].n && e->status >= 0)
+			evaluation_flush(e);
+		evaluation_wait(e);
 	}
-	if (view->n_bottlenecks)
-		status = evaluation_find_bottlenecks(e, diag);
-	if (status < 0)
-		return status;
-	ran = run_models(e, &own);
-	if (diag)
-		*diag = own;
-	if (own.text[0])
-		return ran;
-	scored = evaluation_hold(e, diag);
-	if (scored >= 0)
-		scored = evaluation_score(e, diag);
-	return scored < 0 ? scored : ran;
+	if (e->status >= 0)
+		e->status = evaluation_sort_sets(e, &e->why);
+	if (e->status >= 0)
+		e->status = evaluation_score(e, &e->why);
+	if (e->status >= 0 && e->opt.has_pictures)
+		e->status = evaluation_draw(e, &e->why);
+	if (e->status < 0) {
+		if (diag)
+			*diag = e->why;
+		return e->status;
+	}
+	e->is_scored = true;
+	evaluation_share_limits(e);
+	if (!e->is_combined)
+		miss_stored(e);
+	return e->ran_status;
 }

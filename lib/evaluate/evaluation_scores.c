@@ -1,144 +1,160 @@
 /* SPDX-License-Identifier: MIT
  *
- * Computes the scores of all models and groups.
+ * Computes the scores of all models and groups from their tallies.
  */
-#include <math.h>
 #include <stdlib.h>
 
+#include "base/pool.h"
 #include "evaluate/evaluation.h"
+#include "evaluate/tallies.h"
 
-/* Rounds as the papers do; a value that would become 0 stays as it is. */
-static double round_2(const struct evaluation *e, double value)
+void evaluation_first_groups(const struct evaluation *e, size_t first[TACT_N_GROUPINGS + 1])
 {
-	double rounded = round(value * 100) / 100;
-
-	return e->opt.is_rounded && rounded > 0 ? rounded : value;
+	first[0] = 0;
+	for (int kind = 0; kind < TACT_N_GROUPINGS; kind++)
+		first[kind + 1] = first[kind] + e->view.by[kind].n;
 }
 
-static bool is_common(const struct tact_evaluation *view, size_t row)
+/* Groups get their final numbers.  If there is one set, all rows are those of the set. */
+static void number_groups(struct evaluation *e, const size_t first[TACT_N_GROUPINGS + 1])
 {
-	for (size_t m = 0; m < view->n_models; m++)
-		if (view->model[m].outcomes[row] != TACT_OUTCOME_GOOD)
-			return false;
-	return true;
+	const uint32_t mask = (UINT32_C(1) << EVALUATION_KIND_SHIFT) - 1;
+
+	for (size_t i = 0; i < e->cells.n; i++) {
+		struct cell *cell = &e->cells.cell[i];
+		uint32_t n = 0;
+
+		for (uint32_t k = 0; k < cell->n_groups; k++) {
+			const unsigned kind = cell->group[k] >> EVALUATION_KIND_SHIFT;
+
+			if (kind == TACT_BY_NOTHING && e->view.n_sets == 1)
+				continue;
+			cell->group[n++] = (uint32_t)(first[kind] + (cell->group[k] & mask));
+		}
+		cell->n_groups = n;
+	}
 }
 
-/* The members of a grouping as pairs, in one allocation. */
-struct gathered {
-	struct tact_pairs pairs;
-	uint32_t *group;
-	double numbers[];
+static void count_outcomes(const struct evaluation *e, size_t m, struct tact_scores *scores)
+{
+	for (size_t i = 0; i < e->cells.n; i++) {
+		const struct cell *cell = &e->cells.cell[i];
+
+		for (uint32_t k = 0; k < cell->n_groups; k++)
+			for (unsigned o = 0; o < TACT_N_OUTCOMES; o++)
+				scores[cell->group[k]].outcomes[o] +=
+					cell->outcomes[m * TACT_N_OUTCOMES + o];
+	}
+}
+
+/* Tasks of a model: one for what adds up, and one for each kind of group. */
+enum { TASKS = TACT_N_GROUPINGS + 1 };
+
+struct scoring {
+	struct evaluation *e;
+	struct tally_scoring *of; /* owned; one per model */
+	struct tact_diag *diag;	  /* owned; one per task */
 };
 
-/* Returns NULL if out of memory. */
-static struct gathered *gather(const struct evaluation *e, size_t m, enum tact_grouping kind,
-			       bool round_measured)
+static int finish_tally(void *context, unsigned thread, size_t m)
 {
-	const struct tact_evaluated_model *model = &e->view.model[m];
-	const struct evaluation_members *g = &e->by[kind];
-	size_t n = 0, room = g->n;
-	struct gathered *out = malloc(sizeof(*out) + room * (3 * sizeof(double) + sizeof(uint32_t) +
-							     2 * sizeof(uint8_t)));
-	double *predicted, *measured, *weights;
-	uint8_t *outcomes, *held;
+	const struct scoring *s = context;
 
-	if (!out)
-		return NULL;
-	predicted = out->numbers;
-	measured = predicted + room;
-	weights = measured + room;
-	out->group = (uint32_t *)(weights + room);
-	outcomes = (uint8_t *)(out->group + room);
-	held = outcomes + room;
-	for (size_t i = 0; i < g->n; i++) {
-		size_t row = g->row[i];
-		double value = e->view.measured[row];
-
-		if (e->opt.is_common && !is_common(&e->view, row))
-			continue;
-		predicted[n] = round_2(e, model->predicted[row]);
-		measured[n] = round_measured ? round_2(e, value) : value;
-		weights[n] = g->weight[i];
-		outcomes[n] = model->outcomes[row];
-		held[n] = model->held ? model->held[row] : TACT_HELD_UNKNOWN;
-		out->group[n++] = g->of[i];
-	}
-	out->pairs = (struct tact_pairs){.n = n,
-					 .predicted = predicted,
-					 .measured = measured,
-					 .weights = e->opt.is_weighted ? weights : NULL,
-					 .outcomes = outcomes,
-					 .held = held};
-	return out;
+	(void)thread;
+	return sorter_finish(&s->e->tally[m], &s->diag[m * TASKS]);
 }
 
-int tact_evaluation_pairs(const struct tact_evaluation *view, size_t model,
-			  struct tact_pairs *pairs, void **memory)
+static int run_task(void *context, unsigned thread, size_t task)
 {
-	struct gathered *g;
+	const struct scoring *s = context;
+	const struct tally_scoring *of = &s->of[task / TASKS];
+	const size_t kind = task % TASKS;
 
-	if (!view || !pairs || !memory || model >= view->n_models)
-		return -TACT_E_INVAL;
-	g = gather(evaluation_of_const(view), model, TACT_BY_NOTHING, false);
-	if (!g)
-		return -TACT_E_NOMEM;
-	*pairs = g->pairs;
-	*memory = g;
+	(void)thread;
+	if (kind == TACT_N_GROUPINGS)
+		return tally_score_errors(of, &s->diag[task]);
+	if (kind == TACT_BY_NOTHING && s->e->view.n_sets == 1)
+		return 0;
+	return tally_score_order(of, (enum tact_grouping)kind, &s->diag[task]);
+}
+
+/* Hands the scores of a model over, kind by kind. */
+static int hand_over(struct evaluation *e, size_t m, const struct tact_scores *scores,
+		     const size_t *first)
+{
+	struct tact_evaluated_model *model = &e->view.model[m];
+
+	for (int kind = 0; kind < TACT_N_GROUPINGS; kind++) {
+		const size_t n = first[kind + 1] - first[kind];
+
+		free(model->scores[kind]);
+		model->scores[kind] = calloc(n + 1, sizeof(struct tact_scores));
+		if (!model->scores[kind])
+			return -TACT_E_NOMEM;
+		for (size_t g = 0; g < n; g++)
+			model->scores[kind][g] = scores[first[kind] + g];
+	}
+	if (e->view.n_sets == 1 && first[TACT_BY_SET + 1] > first[TACT_BY_SET])
+		model->scores[TACT_BY_NOTHING][0] = model->scores[TACT_BY_SET][0];
 	return 0;
 }
 
-static int score_model(const struct evaluation *e, enum tact_grouping kind, size_t m,
-		       bool round_measured, struct tact_scores *out)
+static int score(struct scoring *s, const size_t *first)
 {
-	struct gathered *g = gather(e, m, kind, round_measured);
-	int status = g ? tact_scores_by_group(&g->pairs, g->group, e->view.by[kind].n, out)
-		       : -TACT_E_NOMEM;
+	struct evaluation *e = s->e;
+	const size_t n = e->view.n_models, n_groups = first[TACT_N_GROUPINGS];
+	const unsigned n_threads = pool_threads(e->opt.threads, n * TASKS);
+	int status = pool_run(n_threads, n, finish_tally, s);
 
-	free(g);
-	return status;
-}
+	for (size_t m = 0; m < n && status >= 0; m++) {
+		struct tact_scores *scores = calloc(n_groups + 1, sizeof(*scores));
 
-/* Errors are relative to the measured cycles.  For the order with rounding, two digits of these
- * count, so that noise in the others does not break ties.
- */
-static int score(struct evaluation *e, enum tact_grouping kind, size_t m,
-		 struct tact_scores *rounded)
-{
-	size_t n = e->view.by[kind].n;
-	struct tact_scores *out = calloc(n + 1, sizeof(*out));
-	int status;
-
-	if (!out)
-		return -TACT_E_NOMEM;
-	e->view.model[m].scores[kind] = out;
-	status = score_model(e, kind, m, false, out);
-	if (status < 0 || !e->opt.is_rounded)
-		return status;
-	status = score_model(e, kind, m, true, rounded);
-	for (size_t i = 0; i < n && status >= 0; i++) {
-		out[i].tau = rounded[i].tau;
-		out[i].has_tau = rounded[i].has_tau;
+		for (size_t g = 0; g < n_groups && scores; g++)
+			scores[g].size = sizeof(*scores);
+		s->of[m] = (struct tally_scoring){.tally = &e->tally[m],
+						  .cells = &e->cells,
+						  .scores = scores,
+						  .n_groups = n_groups,
+						  .first = first,
+						  .is_rounded = e->opt.is_rounded,
+						  .most = EVALUATION_MEMORY / 2 / n_threads /
+							  sizeof(struct run_record),
+						  .folder = e->opt.folder};
+		if (scores)
+			count_outcomes(e, m, scores);
+		else
+			status = -TACT_E_NOMEM;
+	}
+	if (status >= 0)
+		status = pool_run(n_threads, n * TASKS, run_task, s);
+	for (size_t m = 0; m < n; m++) {
+		if (status >= 0)
+			status = hand_over(e, m, s->of[m].scores, first);
+		free(s->of[m].scores);
 	}
 	return status;
 }
 
+/* The task of what adds up says how many rows there are, and those of the order need not know. */
 int evaluation_score(struct evaluation *e, struct tact_diag *diag)
 {
-	int status = 0;
+	const size_t n_tasks = e->view.n_models * TASKS;
+	struct scoring s = {.e = e,
+			    .of = calloc(e->view.n_models, sizeof(*s.of)),
+			    .diag = calloc(n_tasks, sizeof(*s.diag))};
+	size_t first[TACT_N_GROUPINGS + 1];
+	int status = -TACT_E_NOMEM;
 
-	for (int kind = 0; kind < TACT_N_GROUPINGS && status >= 0; kind++) {
-		struct tact_scores *rounded = calloc(e->view.by[kind].n + 1, sizeof(*rounded));
-
-		if (!rounded)
-			status = -TACT_E_NOMEM;
-		for (size_t m = 0; m < e->view.n_models && status >= 0; m++)
-			status = score(e, (enum tact_grouping)kind, m, rounded);
-		free(rounded);
+	evaluation_first_groups(e, first);
+	if (s.of && s.diag) {
+		number_groups(e, first);
+		status = score(&s, first);
 	}
-	if (status < 0)
-		return tact_fail(diag, (enum tact_error) - status, "scores: %s",
-				 tact_strerror(status));
-	return 0;
+	for (size_t i = 0; i < n_tasks && s.diag && status < 0; i++)
+		if (s.diag[i].text[0])
+			*diag = s.diag[i];
+	FREE_ALL(s.of, s.diag);
+	return status == -TACT_E_NOMEM ? tact_fail(diag, TACT_E_NOMEM, "out of memory") : status;
 }
 
 size_t tact_scores_failed(const struct tact_scores *scores)

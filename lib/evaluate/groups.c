@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tact/arch.h>
+
 #include "evaluate/evaluation.h"
 
-/* Returns the group's number, or -TACT_E_NOMEM. */
-static long find_group(struct evaluation *e, enum tact_grouping kind, uint32_t set,
-		       const char *label)
+long evaluation_group(struct evaluation *e, enum tact_grouping kind, uint32_t set,
+		      const char *label)
 {
 	struct tact_evaluated_groups *groups = &e->view.by[kind];
-	struct evaluation_members *m = &e->by[kind];
+	struct evaluation_index *m = &e->by[kind];
 	uint64_t hash = hash_string(label ? label : "") ^ hash_number(set);
 	char *copy = NULL;
 	size_t at = 0;
@@ -24,8 +25,7 @@ static long find_group(struct evaluation *e, enum tact_grouping kind, uint32_t s
 		if (group->set == set && (label ? !strcmp(group->label, label) : !group->label))
 			return (long)i;
 	}
-	if (tact_grow(&groups->group, &m->group_capacity, groups->n + 1, sizeof(*groups->group)) <
-	    0)
+	if (tact_grow(&groups->group, &m->capacity, groups->n + 1, sizeof(*groups->group)) < 0)
 		return -TACT_E_NOMEM;
 	if (label) {
 		copy = tact_arena_take(&e->arena, strlen(label) + 1);
@@ -39,25 +39,111 @@ static long find_group(struct evaluation *e, enum tact_grouping kind, uint32_t s
 	return (long)groups->n++;
 }
 
-int evaluation_join(struct evaluation *e, enum tact_grouping kind, size_t row, uint32_t set,
-		    const char *label, double weight)
+/* Groups of a cell are kind << 28 | number until all are known: evaluation_score. */
+long evaluation_cell(struct evaluation *e, uint32_t set, const struct cell_key *key)
 {
-	struct evaluation_members *m = &e->by[kind];
-	size_t capacities[3] = {m->capacity, m->capacity, m->capacity};
-	long group = find_group(e, kind, set, label);
+	bool is_new;
+	long number = cells_find(&e->cells, key, &is_new);
+	struct cell *cell;
+	uint32_t n = 0;
+	long of[3] = {-1, -1, -1};
 
-	if (group < 0)
+	if (number < 0 || !is_new)
+		return number;
+	cell = &e->cells.cell[number];
+	cell->set = set;
+	cell->group = tact_arena_take(&e->cells.arena,
+				      (key->n_sources + ARRAY_SIZE(of)) * sizeof(*cell->group));
+	if (!cell->group)
 		return -TACT_E_NOMEM;
-	if (m->n == m->capacity) {
-		if (tact_grow(&m->row, &capacities[0], m->n + 1, sizeof(*m->row)) < 0 ||
-		    tact_grow(&m->of, &capacities[1], m->n + 1, sizeof(*m->of)) < 0 ||
-		    tact_grow(&m->weight, &capacities[2], m->n + 1, sizeof(*m->weight)) < 0)
+	if (key->is_whole) {
+		of[0] = evaluation_group(e, TACT_BY_NOTHING, TACT_ALL_SETS, NULL);
+		of[1] = evaluation_group(e, TACT_BY_SET, set, NULL);
+		if (of[0] < 0 || of[1] < 0)
 			return -TACT_E_NOMEM;
-		m->capacity = capacities[0];
+		cell->group[n++] = (uint32_t)of[0] | TACT_BY_NOTHING << EVALUATION_KIND_SHIFT;
+		cell->group[n++] = (uint32_t)of[1] | TACT_BY_SET << EVALUATION_KIND_SHIFT;
 	}
-	m->row[m->n] = (uint32_t)row;
-	m->of[m->n] = (uint32_t)group;
-	m->weight[m->n++] = weight;
+	for (size_t i = 0; i < key->n_sources; i++) {
+		long app = evaluation_group(e, TACT_BY_APP, set, key->sources[i].app);
+
+		if (app < 0)
+			return -TACT_E_NOMEM;
+		cell->group[n++] = (uint32_t)app | TACT_BY_APP << EVALUATION_KIND_SHIFT;
+	}
+	if (*key->category) {
+		of[2] = evaluation_group(e, TACT_BY_CATEGORY, set, key->category);
+		if (of[2] < 0)
+			return -TACT_E_NOMEM;
+		cell->group[n++] = (uint32_t)of[2] | TACT_BY_CATEGORY << EVALUATION_KIND_SHIFT;
+	}
+	cell->n_groups = n;
+	return number;
+}
+
+/* ---- the order of what is printed ---- */
+
+static unsigned place_of(const struct tact_arch *arch)
+{
+	const struct tact_arch *known = NULL;
+	unsigned i = 0;
+
+	while ((known = tact_arch_next(known)) &&
+	       strcmp(tact_arch_name(known), tact_arch_name(arch)))
+		i++;
+	return i;
+}
+
+static int by_place(const void *a, const void *b, void *context)
+{
+	const struct tact_evaluated_set *sets = context;
+	const struct tact_evaluated_set *x = &sets[*(const uint32_t *)a];
+	const struct tact_evaluated_set *y = &sets[*(const uint32_t *)b];
+	const unsigned p = place_of(x->arch), q = place_of(y->arch);
+
+	return p != q ? ORDER(p, q) : ORDER(y->mode, x->mode);
+}
+
+/* Sets were numbered as their first rows came. */
+int evaluation_sort_sets(struct evaluation *e, struct tact_diag *diag)
+{
+	struct tact_evaluation *view = &e->view;
+	struct tact_evaluated_set set[EVALUATION_MAX_SETS];
+	uint32_t order[EVALUATION_MAX_SETS], place[EVALUATION_MAX_SETS];
+
+	/* Group i of the sets is set i. */
+	for (uint32_t i = 0; i < view->n_sets; i++)
+		if (evaluation_group(e, TACT_BY_SET, i, NULL) < 0)
+			return tact_fail(diag, TACT_E_NOMEM, "out of memory");
+	memcpy(set, view->set, view->n_sets * sizeof(*set));
+	for (uint32_t i = 0; i < view->n_sets; i++)
+		order[i] = i;
+	qsort_r(order, view->n_sets, sizeof(*order), by_place, set);
+	for (uint32_t i = 0; i < view->n_sets; i++) {
+		place[order[i]] = i;
+		view->set[i] = set[order[i]];
+	}
+	for (int kind = TACT_BY_SET; kind < TACT_N_GROUPINGS; kind++)
+		for (size_t g = 0; g < view->by[kind].n; g++)
+			view->by[kind].group[g].set = place[view->by[kind].group[g].set];
+	for (size_t i = 0; i < e->cells.n; i++) {
+		struct cell *cell = &e->cells.cell[i];
+
+		cell->set = place[cell->set];
+		for (uint32_t k = 0; k < cell->n_groups; k++)
+			if (cell->group[k] >> EVALUATION_KIND_SHIFT == TACT_BY_SET)
+				cell->group[k] = cell->set | TACT_BY_SET << EVALUATION_KIND_SHIFT;
+	}
+	for (uint32_t i = 0; i < view->n_sets; i++)
+		view->by[TACT_BY_SET].group[i].set = i;
+	for (size_t i = 0; i < e->n_samples; i++)
+		e->sample[i].set = place[e->sample[i].set];
+	for (unsigned b = 0; b < ARRAY_SIZE(e->batch); b++)
+		for (size_t i = 0; i < e->batch[b].n; i++)
+			e->batch[b].row[i].set = place[e->batch[b].row[i].set];
+	for (size_t m = 0; m < view->n_models; m++)
+		for (size_t i = 0; i < view->model[m].n_worst; i++)
+			view->model[m].worst[i].row.set = place[view->model[m].worst[i].row.set];
 	return 0;
 }
 

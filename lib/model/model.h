@@ -64,10 +64,11 @@ struct tact_estimator {
 	struct tact_model_options opt;
 	struct tact_predict_options facile; /* opt.facile with the parts of the name */
 	struct tact_prediction bounds;	    /* of the last estimate, if the simulator has none */
-	bool paper;			    /* blocks are restricted to what the paper describes */
-	struct tact_simulator *simulator;   /* owned; sim */
-	struct tact_mca *machine;	    /* owned; mca */
-	struct tact_mca_params *params;	    /* owned; mca:params=FILE */
+	bool is_part; /* there are more rows: finding nothing for these is no failure */
+	bool paper;   /* blocks are restricted to what the paper describes */
+	struct tact_simulator *simulator; /* owned; sim */
+	struct tact_mca *machine;	  /* owned; mca */
+	struct tact_mca_params *params;	  /* owned; mca:params=FILE */
 };
 
 /* Finds the row and the parts of a name; NULL with the reason in diag. */
@@ -77,6 +78,13 @@ const struct model_entry *model_entry_of(const char *name, const char **parts,
 /* Tells opt.say, beginning with the model's title. */
 void model_say(const struct tact_estimator *e, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Does what tact_model_run does, for rows that are a part of more. */
+int model_run_part(const char *const *names, size_t n_models, const struct tact_model_row *rows,
+		   size_t n, const struct tact_model_options *opt,
+		   void (*take)(void *arg, size_t model, size_t row, int status,
+				const struct tact_estimate *estimate),
+		   void *arg, struct tact_diag *diag);
 
 /* Rows of one architecture and mode, ascending, in parts of at most `most`. */
 struct model_part {
@@ -113,6 +121,8 @@ void model_mca_close(struct tact_estimator *e);
 int model_llvm_many(struct tact_estimator *e, const struct model_batch *batch);
 int model_command_check(const char *parts, struct tact_diag *diag);
 int model_command_many(struct tact_estimator *e, const struct model_batch *batch);
+int model_column_check(const char *parts, struct tact_diag *diag);
+int model_column_many(struct tact_estimator *e, const struct model_batch *batch);
 int model_stored_check(const char *parts, struct tact_diag *diag);
 int model_stored_many(struct tact_estimator *e, const struct model_batch *batch);
 

@@ -76,6 +76,7 @@ struct job {
 	void (*take)(void *arg, size_t model, size_t row, int status,
 		     const struct tact_estimate *estimate);
 	void *arg;
+	bool is_part;
 	struct tools *tools; /* owned */
 	unsigned n_threads;
 };
@@ -107,6 +108,9 @@ static int open_tools(const struct job *job, struct tools *t, struct tact_diag *
 	for (size_t m = 0; m < job->n_models && status >= 0; m++)
 		if (t == job->tools || !takes_many(job->tools[0].estimators[m]))
 			status = tact_model_open(&t->estimators[m], job->names[m], &job->opt, diag);
+	for (size_t m = 0; m < job->n_models && status >= 0; m++)
+		if (t->estimators[m])
+			t->estimators[m]->is_part = job->is_part;
 	return status;
 }
 
@@ -250,17 +254,15 @@ static int read_rows(struct job *job, const struct tact_model_row *rows, size_t 
 	return status < 0 ? tact_fail(diag, TACT_E_INVAL, "a row is not as it should be") : 0;
 }
 
-int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
-		   size_t n, const struct tact_model_options *opt,
-		   void (*take)(void *arg, size_t model, size_t row, int status,
-				const struct tact_estimate *estimate),
-		   void *arg, struct tact_diag *diag)
+static int run_rows(struct job job, const struct tact_model_row *rows, size_t n,
+		    const struct tact_model_options *opt, struct tact_diag *diag)
 {
-	struct job job = {.names = names, .n_models = n_models, .take = take, .arg = arg};
+	const char *const *names = job.names;
+	const size_t n_models = job.n_models;
 	struct tact_model_row *copies = NULL;
 	int status;
 
-	if ((n_models && !names) || (n && !rows) || !take ||
+	if ((n_models && !names) || (n && !rows) || !job.take ||
 	    tact_read_options(&job.opt, sizeof(job.opt), opt) < 0)
 		return tact_fail(diag, TACT_E_INVAL, "no models or no rows to run them on");
 	for (size_t i = 0; i < n_models; i++)
@@ -284,4 +286,27 @@ int tact_model_run(const char *const *names, size_t n_models, const struct tact_
 		close_tools(&job, &job.tools[i]);
 	FREE_ALL(job.tools, job.batch.answers, copies);
 	return status;
+}
+
+int tact_model_run(const char *const *names, size_t n_models, const struct tact_model_row *rows,
+		   size_t n, const struct tact_model_options *opt,
+		   void (*take)(void *arg, size_t model, size_t row, int status,
+				const struct tact_estimate *estimate),
+		   void *arg, struct tact_diag *diag)
+{
+	const struct job job = {.names = names, .n_models = n_models, .take = take, .arg = arg};
+
+	return run_rows(job, rows, n, opt, diag);
+}
+
+int model_run_part(const char *const *names, size_t n_models, const struct tact_model_row *rows,
+		   size_t n, const struct tact_model_options *opt,
+		   void (*take)(void *arg, size_t model, size_t row, int status,
+				const struct tact_estimate *estimate),
+		   void *arg, struct tact_diag *diag)
+{
+	const struct job job = {
+		.names = names, .n_models = n_models, .take = take, .arg = arg, .is_part = true};
+
+	return run_rows(job, rows, n, opt, diag);
 }

@@ -10,77 +10,56 @@
 
 #include <tact/store.h>
 
-#include "base/hash.h"
 #include "model/model.h"
+#include "store/store.h"
 
-/* Rows by where they are in a store or, if they are in none, by a hash of their code. */
+/* A row, by the number of its block in the store that is read. */
 struct key {
-	uint32_t store;
-	uint64_t value;
+	int64_t block;
 	size_t row;
 };
 
 struct stored {
 	const struct model_batch *batch;
 	struct key *keys; /* owned; sorted */
-	size_t n_found;	  /* rows that have a prediction */
+	size_t n;
+	size_t n_found; /* rows that have a prediction */
 };
 
 static int compare_keys(const void *left, const void *right)
 {
 	const struct key *a = left, *b = right;
 
-	return 4 * ORDER(a->store, b->store) + 2 * ORDER(a->value, b->value) +
-	       ORDER(a->row, b->row);
+	return 2 * ORDER(a->block, b->block) + ORDER(a->row, b->row);
 }
 
-static int make_keys(struct stored *s)
+/* Finds the rows' blocks: rows of this store know them, rows of no store are found by their code. */
+static int make_keys(struct stored *s, struct tact_store *store, uint32_t number,
+		     struct tact_diag *diag)
 {
-	s->keys = malloc((s->batch->n + 1) * sizeof(*s->keys));
-	if (!s->keys)
-		return -TACT_E_NOMEM;
+	s->n = 0;
 	for (size_t i = 0; i < s->batch->n; i++) {
 		const struct tact_model_row *r = &s->batch->rows[i];
+		int64_t block = r->store == number ? r->block : 0;
+		int status;
 
-		s->keys[i] = (struct key){.store = r->store,
-					  .value = r->store ? (uint64_t)r->block
-							    : hash_bytes(r->code, r->code_size),
-					  .row = i};
+		if (!r->store) {
+			status = store_look_for_block(store, r->code, r->code_size, &block, diag);
+			if (status < 0)
+				return status;
+		}
+		if (block > 0)
+			s->keys[s->n++] = (struct key){block, i};
 	}
-	qsort(s->keys, s->batch->n, sizeof(*s->keys), compare_keys);
+	qsort(s->keys, s->n, sizeof(*s->keys), compare_keys);
 	return 0;
 }
 
-static size_t first_of(const struct stored *s, const struct key *wanted)
-{
-	size_t low = 0, high = s->batch->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_keys(&s->keys[middle], wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* A prediction, and the code that it is for. */
-struct found {
-	const struct tact_store_prediction *x;
-	const uint8_t *code;
-	size_t code_size;
-};
-
-static bool is_for(const struct found *f, const struct tact_model_row *row)
+static bool is_for(const struct tact_store_prediction *x, const struct tact_model_row *row)
 {
 	if (row->alignment) /* what is stored begins a cache line */
 		return false;
-	if (row->mode != f->x->mode || strcmp(tact_arch_name(row->arch), f->x->arch) != 0)
-		return false;
-	return row->store ||
-	       (row->code_size == f->code_size && !memcmp(row->code, f->code, f->code_size));
+	return row->mode == x->mode && !strcmp(tact_arch_name(row->arch), x->arch);
 }
 
 static int status_of(const struct tact_store_prediction *x)
@@ -94,54 +73,65 @@ static int status_of(const struct tact_store_prediction *x)
 }
 
 /* A prediction for other values at entry counts if there is none for the same. */
-static void take(struct stored *s, const struct key *key, const struct found *f)
+static void take(struct stored *s, const struct key *key, const struct tact_store_prediction *x)
 {
-	for (size_t i = first_of(s, key);
-	     i < s->batch->n && s->keys[i].store == key->store && s->keys[i].value == key->value;
-	     i++) {
-		const struct tact_model_row *row = &s->batch->rows[s->keys[i].row];
-		struct model_answer *answer = &s->batch->answers[s->keys[i].row];
+	const struct tact_model_row *row = &s->batch->rows[key->row];
+	struct model_answer *answer = &s->batch->answers[key->row];
 
-		if (!is_for(f, row) ||
-		    (answer->status != -TACT_E_FORMAT && (int)row->init != (int)f->x->init))
-			continue;
-		*answer = (struct model_answer){.status = status_of(f->x),
-						.cycles = f->x->cycles_per_iteration,
-						.coverage = f->x->coverage};
-		s->n_found++;
+	if (!is_for(x, row) || (answer->status != -TACT_E_FORMAT && (int)row->init != (int)x->init))
+		return;
+	*answer = (struct model_answer){
+		.status = status_of(x), .cycles = x->cycles_per_iteration, .coverage = x->coverage};
+	s->n_found++;
+}
+
+/* Reads the predictions of the blocks from keys[first] on that are close to each other: stepping from
+ * one to the next is cheaper than searching.  Returns where they end, or < 0.
+ */
+static long read_neighbours(struct stored *s, struct store_predicted *predicted, size_t first,
+			    struct tact_diag *diag)
+{
+	enum { GAP = 16 };
+	struct tact_store_prediction x;
+	size_t end = first + 1, at = first;
+	int64_t block;
+	int status;
+
+	while (end < s->n && s->keys[end].block - s->keys[end - 1].block <= GAP)
+		end++;
+	status = store_predicted_between(predicted, s->keys[first].block, s->keys[end - 1].block,
+					 diag);
+	while (status >= 0 && (status = store_predicted_next(predicted, &block, &x, diag)) > 0) {
+		while (at < end && s->keys[at].block < block)
+			at++;
+		for (size_t i = at; i < end && s->keys[i].block == block; i++)
+			take(s, &s->keys[i], &x);
 	}
+	return status < 0 ? status : (long)end;
 }
 
 /* Returns how many predictions could not be read. */
 static int walk(struct stored *s, struct tact_store *store, uint32_t number, const char *parts,
 		struct tact_diag *diag)
 {
-	struct tact_store_prediction x = {.size = sizeof(x)};
-	struct tact_store_filter filter = {.size = sizeof(filter)};
-	struct tact_store_predictions *predictions;
+	struct store_predicted *predicted;
 	const char *at = strchr(parts, '@');
 	char name[TACT_STORE_NAME_MAX + 1];
-	struct found found = {.x = &x};
 	uint64_t n_skipped;
-	int64_t block;
+	long next = 0;
 	int status;
 
 	snprintf(name, sizeof(name), "%.*s", at ? (int)(at - parts) : TACT_STORE_NAME_MAX, parts);
-	filter.model = name;
-	filter.version = at ? at + 1 : NULL;
-	status = tact_store_predictions_create(&predictions, store, &filter, diag);
+	status = make_keys(s, store, number, diag);
+	if (status >= 0)
+		status = store_predicted_create(&predicted, store, name, at ? at + 1 : NULL, diag);
 	if (status < 0)
 		return status;
-	while ((status = tact_store_predictions_next(predictions, &block, &found.code,
-						     &found.code_size, &x, diag)) > 0) {
-		take(s, &(struct key){.store = number, .value = (uint64_t)block}, &found);
-		take(s, &(struct key){.value = hash_bytes(found.code, found.code_size)}, &found);
-	}
-	n_skipped = tact_store_predictions_skipped(predictions);
-	if (n_skipped > INT_MAX)
-		n_skipped = INT_MAX;
-	tact_store_predictions_destroy(predictions);
-	return status < 0 ? status : (int)n_skipped;
+	while (next >= 0 && (size_t)next < s->n)
+		next = read_neighbours(s, predicted, (size_t)next, diag);
+	n_skipped = store_predicted_skipped(predicted);
+	store_predicted_destroy(predicted);
+	return next < 0 ? (int)next : n_skipped > INT_MAX ? INT_MAX : (int)n_skipped;
 }
 
 static int read_store(struct stored *s, const struct tact_estimator *e, size_t i)
@@ -165,7 +155,10 @@ static int read_store(struct stored *s, const struct tact_estimator *e, size_t i
 int model_stored_many(struct tact_estimator *e, const struct model_batch *batch)
 {
 	struct stored s = {.batch = batch};
-	int all = 0, status = make_keys(&s);
+	int all = 0, status;
+
+	s.keys = malloc((batch->n + 1) * sizeof(*s.keys));
+	status = s.keys ? 0 : -TACT_E_NOMEM;
 
 	for (size_t i = 0; i < e->opt.n_stores && status >= 0; i++) {
 		int one = read_store(&s, e, i);
@@ -174,7 +167,7 @@ int model_stored_many(struct tact_estimator *e, const struct model_batch *batch)
 		status = one == -TACT_E_NOMEM ? one : 0;
 	}
 	free(s.keys);
-	if (status >= 0 && all >= 0 && !s.n_found) {
+	if (status >= 0 && all >= 0 && !s.n_found && !e->is_part) {
 		model_say(e, "no store has predictions of this model for the measured rows");
 		return -TACT_E_NO_DATA;
 	}
@@ -187,4 +180,21 @@ int model_stored_check(const char *parts, struct tact_diag *diag)
 		       ? 0
 		       : tact_fail(diag, TACT_E_INVAL,
 				   "what follows stored: is the name of a model");
+}
+
+/* ---- columns ---- */
+
+int model_column_check(const char *parts, struct tact_diag *diag)
+{
+	return parts && *parts ? 0
+			       : tact_fail(diag, TACT_E_INVAL,
+					   "what follows column: is the name of a column");
+}
+
+/* tact evaluate takes them from the rows. */
+int model_column_many(struct tact_estimator *e, const struct model_batch *batch)
+{
+	(void)batch;
+	model_say(e, "only rows of a CSV have such predictions: see 'tact evaluate'");
+	return -TACT_E_NO_DATA;
 }

@@ -80,6 +80,12 @@ static const struct model_entry registry[] = {
 	 .owns = is_named,
 	 .check = model_stored_check,
 	 .estimate_many = model_stored_many},
+	{{SIZE, "column", "column:NAME",
+	  "predictions that a column of a CSV has, as 'tact evaluate --rows' writes them",
+	  TACT_MODEL_BATCH},
+	 .owns = is_named,
+	 .check = model_column_check,
+	 .estimate_many = model_column_many},
 	{{SIZE, "command", "NAME=COMMAND",
 	  "a shell's command line that reads hex strings, one per line, and prints a number for "
 	  "each, or anything else for a block that it cannot do; TACT_ARCH and TACT_MODE in its "

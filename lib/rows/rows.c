@@ -92,6 +92,13 @@ int tact_rows_open_memory(struct tact_rows **out, const void *data, size_t size,
 	return status < 0 ? status : open_table(out, csv, diag);
 }
 
+int tact_rows_ask(struct tact_rows *rows, const char *const *names, size_t n)
+{
+	if (!rows || (n && !names))
+		return -TACT_E_INVAL;
+	return rows->table ? rows_table_ask(rows->table, names, n) : 0;
+}
+
 void tact_rows_close(struct tact_rows *rows)
 {
 	if (!rows)

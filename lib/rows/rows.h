@@ -85,6 +85,7 @@ bool rows_count(const struct rows_file *file, enum rows_column column, unsigned 
 struct rows_table;
 int rows_table_open(struct rows_table **out, struct csv *csv, struct tact_diag *diag);
 int rows_table_next(struct rows_table *table, struct tact_row *row, struct tact_diag *diag);
+int rows_table_ask(struct rows_table *table, const char *const *names, size_t n);
 void rows_table_close(struct rows_table *table);
 
 #endif /* ROWS_ROWS_H */

@@ -16,6 +16,11 @@ struct rows_table {
 	uint8_t *code; /* owned; hex, followed by hex_loop */
 	size_t capacity;
 	struct tact_row_source source;
+	/* columns that were asked for: where they are (-1: nowhere), and their texts; owned */
+	int *asked_at;
+	const char **asked;
+	size_t n_asked;
+	const struct csv_field *header; /* of the file, until its first row */
 };
 
 /* ---- header ---- */
@@ -56,6 +61,7 @@ int rows_table_open(struct rows_table **out, struct csv *csv, struct tact_diag *
 		status = tact_fail(diag, TACT_E_FORMAT, "the file is empty");
 	if (status > 0)
 		status = find_columns(&t->file, diag);
+	t->header = t->file.fields;
 	return HAND_OVER(out, t, status, rows_table_close);
 }
 
@@ -64,7 +70,34 @@ void rows_table_close(struct rows_table *table)
 	if (!table)
 		return;
 	csv_close(table->file.csv);
-	FREE_ALL(table->code, table);
+	FREE_ALL(table->code, table->asked_at, table->asked, table);
+}
+
+int rows_table_ask(struct rows_table *t, const char *const *names, size_t n)
+{
+	free(t->asked_at);
+	free(t->asked);
+	t->asked_at = malloc((n + 1) * sizeof(*t->asked_at));
+	t->asked = malloc((n + 1) * sizeof(*t->asked));
+	t->n_asked = t->asked_at && t->asked ? n : 0;
+	for (size_t i = 0; i < t->n_asked; i++) {
+		t->asked_at[i] = -1;
+		for (size_t k = 0; t->header && k < t->file.n_fields; k++)
+			if (t->asked_at[i] < 0 && !strcmp(t->header[k].text, names[i]))
+				t->asked_at[i] = (int)k;
+	}
+	return t->n_asked == n ? 0 : -TACT_E_NOMEM;
+}
+
+static void read_asked(struct rows_table *t, struct tact_row *row)
+{
+	for (size_t i = 0; i < t->n_asked; i++) {
+		const int at = t->asked_at[i];
+
+		t->asked[i] =
+			at >= 0 && (size_t)at < t->file.n_fields ? t->file.fields[at].text : "";
+	}
+	row->asked = t->n_asked ? t->asked : NULL;
 }
 
 /* ---- rows ---- */
@@ -167,6 +200,7 @@ int rows_table_next(struct rows_table *t, struct tact_row *row, struct tact_diag
 {
 	int status = csv_next(t->file.csv, &t->file.fields, &t->file.n_fields, diag);
 
+	t->header = NULL;
 	if (status <= 0)
 		return status;
 	*row = (struct tact_row){.size = sizeof(*row), .line = csv_line(t->file.csv), .weight = 1};
@@ -179,6 +213,7 @@ int rows_table_next(struct rows_table *t, struct tact_row *row, struct tact_diag
 		status = read_cycles(t, row, diag);
 	if (!status)
 		status = read_rest(t, row, diag);
+	read_asked(t, row);
 	row->code = t->code;
 	row->loop = t->code + row->code_size;
 	return status < 0 ? status : 1;

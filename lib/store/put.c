@@ -61,23 +61,37 @@ int store_find_block(struct tact_store *store, const uint8_t *code, size_t size,
 		     bool *is_new)
 {
 	sqlite3_stmt *find = store->stmt[STORE_FIND_BLOCK], *add = store->stmt[STORE_ADD_BLOCK];
-	int result = store_bind_hex(store, find, code, size);
+	const bool adds_first = store->was_new;
+	int result;
 
+	/* After a new block comes another one, mostly: then adding it is all that there is to do. */
 	if (is_new)
 		*is_new = false;
-	if (result == SQLITE_OK)
-		result = store_step_once(find, id);
-	if (result != SQLITE_DONE)
-		return result == SQLITE_ROW ? SQLITE_OK : result;
-	result = sqlite3_bind_text64(add, 1, store->hex, 2 * size, SQLITE_STATIC, SQLITE_UTF8);
+	if (!adds_first) {
+		result = store_bind_hex(store, find, code, size);
+		if (result == SQLITE_OK)
+			result = store_step_once(find, id);
+		if (result != SQLITE_DONE)
+			return result == SQLITE_ROW ? SQLITE_OK : result;
+	}
+	result = store_bind_hex(store, add, code, size);
 	if (result == SQLITE_OK)
 		result = store_step_once(add, NULL);
 	if (result != SQLITE_DONE)
 		return result;
-	*id = sqlite3_last_insert_rowid(store->db);
+	store->was_new = sqlite3_changes(store->db) > 0;
 	if (is_new)
-		*is_new = true;
-	return SQLITE_OK;
+		*is_new = store->was_new;
+	if (store->was_new) {
+		*id = sqlite3_last_insert_rowid(store->db);
+		if (store->is_bulk)
+			store->own[store->n_own - 1].last = *id;
+		return SQLITE_OK;
+	}
+	result = store_bind_hex(store, find, code, size);
+	if (result == SQLITE_OK)
+		result = store_step_once(find, id);
+	return result == SQLITE_ROW ? SQLITE_OK : result == SQLITE_DONE ? SQLITE_CORRUPT : result;
 }
 
 int tact_store_put_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
@@ -139,6 +153,16 @@ int tact_store_add_source(struct tact_store *store, int64_t block, const char *a
 		return store_fail_name(diag, "an application");
 	if (!isfinite(weight))
 		return tact_store_put_source(store, block, app, weight, diag);
+	if (store_is_own(store, block)) { /* all that is known of it came since then */
+		result = store_start(store, diag);
+		if (result < 0)
+			return result;
+		stmt = store->stmt[STORE_SUM_SOURCE];
+		sqlite3_bind_int64(stmt, 1, block);
+		store_bind(stmt, 2, app);
+		bind_number(stmt, 3, weight);
+		return store_finish(store, store_step_once(stmt, NULL), diag);
+	}
 	stmt = store->stmt[STORE_MARK_SOURCE];
 	sqlite3_bind_int64(stmt, 1, block);
 	store_bind(stmt, 2, app);

@@ -156,7 +156,7 @@ static int use_log(sqlite3 *db)
 
 static const char *const statements[STORE_N_ALL_STMTS] = {
 	[STORE_FIND_BLOCK] = "SELECT id FROM block WHERE hex = ?",
-	[STORE_ADD_BLOCK] = "INSERT INTO block(hex) VALUES(?)",
+	[STORE_ADD_BLOCK] = "INSERT INTO block(hex) VALUES(?) ON CONFLICT DO NOTHING",
 	[STORE_GET_BLOCK] = "SELECT hex FROM block WHERE id = ?",
 	[STORE_PUT_MEASUREMENT] =
 		"INSERT OR REPLACE INTO measurement(block, machine, mode, init, rung, status,"
@@ -188,6 +188,9 @@ static const char *const statements[STORE_N_ALL_STMTS] = {
 		" ON CONFLICT DO UPDATE SET cycles_per_iteration = excluded.cycles_per_iteration"
 		" WHERE excluded.cycles_per_iteration < cycles_per_iteration",
 	[STORE_MARK_SOURCE] = "INSERT OR IGNORE INTO temp.seen_source(block, app) VALUES(?, ?)",
+	[STORE_SUM_SOURCE] = "INSERT INTO source(block, app, weight) VALUES(?, ?, ?)"
+			     " ON CONFLICT DO UPDATE SET weight = coalesce(weight, 0) +"
+			     " excluded.weight",
 	[STORE_ADD_WEIGHT] = "UPDATE source SET weight = coalesce(weight, 0) + ?3"
 			     " WHERE block = ?1 AND app = ?2",
 };
@@ -341,7 +344,7 @@ void tact_store_close(struct tact_store *store)
 	if (store->db && !store->is_readonly && store->is_open)
 		end_log(store->db);
 	sqlite3_close(store->db);
-	FREE_ALL(store->hex, store);
+	FREE_ALL(store->hex, store->own, store);
 }
 
 bool tact_store_is_store(const char *path)
@@ -367,6 +370,29 @@ bool tact_store_is_store(const char *path)
  */
 enum { CHUNK_ROWS = 32768, CHUNK_SHARE = 4 };
 
+/* No one else adds blocks in a transaction of ours: those that follow are our own.  Usually they go on
+ * where the last transaction ended.
+ */
+static int begin_own(struct tact_store *store, int64_t last)
+{
+	struct store_range *own = store->n_own ? &store->own[store->n_own - 1] : NULL;
+
+	if (own && own->last == last)
+		return SQLITE_OK;
+	if (tact_grow(&store->own, &store->own_capacity, store->n_own + 1, sizeof(*own)) < 0)
+		return SQLITE_NOMEM;
+	store->own[store->n_own++] = (struct store_range){last, last};
+	return SQLITE_OK;
+}
+
+bool store_is_own(const struct tact_store *store, int64_t block)
+{
+	for (size_t i = store->n_own; i-- > 0;)
+		if (block > store->own[i].after)
+			return block <= store->own[i].last;
+	return false;
+}
+
 static int begin(struct tact_store *store)
 {
 	int64_t blocks = 0;
@@ -376,6 +402,8 @@ static int begin(struct tact_store *store)
 	if (code != SQLITE_OK || !store->is_bulk)
 		return code;
 	code = query_number(store->db, "SELECT max(id) FROM block", &blocks);
+	if (code == SQLITE_OK)
+		code = begin_own(store, blocks);
 	store->chunk = CHUNK_ROWS;
 	if (blocks / CHUNK_SHARE > CHUNK_ROWS)
 		store->chunk = (uint64_t)blocks / CHUNK_SHARE;
@@ -471,6 +499,7 @@ int tact_store_begin(struct tact_store *store, struct tact_diag *diag)
 	if (code < 0)
 		return code;
 	store->is_bulk = true;
+	store->n_own = 0;
 	code = begin(store);
 	return code == SQLITE_OK ? 0 : fail_transaction(store, code, diag);
 }

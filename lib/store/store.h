@@ -36,7 +36,12 @@ enum store_stmt {
 	/* prepared by tact_store_begin */
 	STORE_MARK_SOURCE = STORE_N_STMTS,
 	STORE_ADD_WEIGHT,
+	STORE_SUM_SOURCE,
 	STORE_N_ALL_STMTS
+};
+
+struct store_range {
+	int64_t after, last;
 };
 
 struct tact_store {
@@ -48,9 +53,12 @@ struct tact_store {
 	int64_t host;	 /* the same for this host */
 	int64_t committed_machine, committed_host; /* their values after a rollback */
 	char host_name[TACT_STORE_NAME_MAX + 1];   /* "": the host's own name */
-	double synced;		/* when commits were last made to reach the disk; 0: not yet */
-	uint64_t n_rows, chunk; /* rows of the current transaction; how many make one */
-	int failure;		/* of store_next_chunk */
+	double synced;		 /* when commits were last made to reach the disk; 0: not yet */
+	struct store_range *own; /* owned: blocks that were added since tact_store_begin */
+	size_t n_own, own_capacity;
+	bool was_new;			    /* the last block that was put */
+	uint64_t n_rows, chunk;		    /* rows of the current transaction; how many make one */
+	int failure;			    /* of store_next_chunk */
 	bool is_readonly, is_open, is_bulk; /* is_open: prepared; is_bulk: in tact_store_begin */
 };
 
@@ -80,6 +88,9 @@ int store_finish(struct tact_store *store, int code, struct tact_diag *diag);
  * result of SQLite is a failure.  Returns what it then leaves in store->failure.
  */
 int store_next_chunk(struct tact_store *store, int code, struct tact_diag *diag);
+
+/* Returns whether a block was added since tact_store_begin, by this store. */
+bool store_is_own(const struct tact_store *store, int64_t block);
 
 /* Lets all commits reach the disk; the second one if the last time is a second ago.  SQLite's codes.
  */
@@ -216,6 +227,26 @@ bool store_is_out_of_memory(sqlite3_stmt *stmt);
 /* Returns the number in a column; NAN if it is NULL, not a number, or not finite. */
 double store_number(sqlite3_stmt *stmt, int i);
 void store_copy(char *to, size_t size, const char *from);
+
+/* ---- predicted.c ---- */
+
+/* Finds the number of a block; *id is 0 if the store does not have it.  Returns 0 or a failure. */
+int store_look_for_block(struct tact_store *store, const uint8_t *code, size_t size, int64_t *id,
+			 struct tact_diag *diag);
+
+/* Walks over the predictions of a model, of blocks that follow each other.  version NULL: any. */
+struct store_predicted;
+int store_predicted_create(struct store_predicted **out, struct tact_store *store,
+			   const char *model, const char *version, struct tact_diag *diag);
+int store_predicted_between(struct store_predicted *p, int64_t first, int64_t last,
+			    struct tact_diag *diag);
+/* Returns 1, 0 after the last one, or a failure.  Strings are valid until the next call; those that the
+ * caller knows are NULL.
+ */
+int store_predicted_next(struct store_predicted *p, int64_t *block,
+			 struct tact_store_prediction *prediction, struct tact_diag *diag);
+uint64_t store_predicted_skipped(const struct store_predicted *p); /* rows that cannot be read */
+void store_predicted_destroy(struct store_predicted *p);
 
 /* ---- check.c ---- */
 

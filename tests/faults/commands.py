@@ -61,6 +61,7 @@ COMMANDS = [
     Command('evaluate', 'evaluate -a ICX --model facile,sim -f csv -j 1 --rows rows -o out few.csv', ['out', 'rows']),
     Command('evaluate_report', 'evaluate -q -a ICX -f csv -j 1 --report page -o out few.csv',
             ['out', 'page/index.html']),
+    Command('evaluate_partial', 'evaluate -q -a ICX -f csv -j 1 --partial scores -o out few.csv', ['out', 'scores']),
     Command('import', 'dataset import -a SKL --machine m i.db blocks.csv', stores=['i.db'],
             rows=(r'(\d+) with a measurement', MEASURED)),
     Command('import_again', 'dataset import -a HSW --machine n a.db few.csv', stores=['a.db'],

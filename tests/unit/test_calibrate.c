@@ -20,8 +20,11 @@ static const struct tact_row_source programs[] = {{"a", 1}, {"b", 1}, {"c", 1}};
 
 static struct tact_evaluation *create(const char *model)
 {
-	struct tact_evaluation_options options = {
-		.size = sizeof(options), .inputs = &input, .n_inputs = 1, .threads = 1};
+	struct tact_evaluation_options options = {.size = sizeof(options),
+						  .inputs = &input,
+						  .n_inputs = 1,
+						  .threads = 1,
+						  .is_for_calibration = true};
 	struct tact_evaluation *e;
 
 	assert_int_equal(tact_evaluation_create(&e, &options), 0);

@@ -128,9 +128,7 @@ TEST(scores_and_groups)
 	struct tact_evaluation *e = create(&(struct tact_evaluation_options){.is_common = true});
 	struct tact_row row = row_of(add, sizeof(add), 2);
 	struct tact_diag diag = {0};
-	struct tact_pairs pairs;
 	uint32_t *order;
-	void *memory;
 
 	row.category = "z";
 	row.sources = both;
@@ -159,11 +157,6 @@ TEST(scores_and_groups)
 	free(order);
 	assert_int_equal(tact_evaluation_order(e, TACT_BY_CATEGORY, 1, &order), 0);
 	free(order);
-	assert_int_equal(tact_evaluation_pairs(e, 1, &pairs, &memory), 0);
-	assert_int_equal(pairs.n, 2);
-	assert_null(pairs.weights);
-	free(memory);
-	assert_int_equal(tact_evaluation_pairs(e, 2, &pairs, &memory), -TACT_E_INVAL);
 	tact_evaluation_destroy(e);
 }
 
