@@ -142,7 +142,7 @@ TEST(values_out_of_range)
 
 TEST(tuners_without_arguments)
 {
-	const struct tact_tune_options opt = {.size = sizeof(opt), .arch = tact_arch_find("SKL")};
+	struct tact_tune_options opt = {.size = sizeof(opt), .arch = tact_arch_find("SKL")};
 	struct tact_tune_summary summary = TACT_TUNE_SUMMARY_INIT;
 	struct tact_tune_histogram histogram = TACT_TUNE_HISTOGRAM_INIT;
 	struct tact_tune_row row = TACT_TUNE_ROW_INIT;
@@ -158,6 +158,11 @@ TEST(tuners_without_arguments)
 	assert_int_equal(tact_tuner_run(NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_save(NULL, "/dev/null", NULL, NULL), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_save(tuner, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_tuner_export_llvm(NULL, "/dev/null", NULL, NULL, NULL),
+			 -TACT_E_INVAL);
+	assert_int_equal(tact_tuner_export_llvm(tuner, NULL, NULL, NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_tuner_default_sensitivity(NULL, &point, 1), -TACT_E_INVAL);
+	assert_int_equal(tact_tuner_default_sensitivity(tuner, NULL, 1), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_get_summary(NULL, &summary), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_get_row(NULL, 0, &row), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_get_row(tuner, ROWS, &row), -TACT_E_INVAL);
@@ -175,7 +180,15 @@ TEST(tuners_without_arguments)
 	assert_int_equal(tact_tuner_get_histogram(t, 0, &histogram), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_sensitivity(t, &point, 1), -TACT_E_INVAL);
 	assert_int_equal(tact_tuner_save(t, "/dev/null", NULL, NULL), -TACT_E_INVAL);
+	assert_int_equal(tact_tuner_export_llvm(t, "/dev/null", NULL, NULL, NULL), -TACT_E_INVAL);
 	tact_tuner_destroy(t);
+	/* forms share values in mca, and not where a network has one set of them for each */
+	opt.by_opcode = true;
+	opt.method = TACT_TUNE_SURROGATE;
+	assert_int_equal(tact_tuner_create(&t, &opt, NULL), -TACT_E_INVAL);
+	opt.method = TACT_TUNE_DIRECT;
+	opt.model = "facile";
+	assert_int_equal(tact_tuner_create(&t, &opt, NULL), -TACT_E_INVAL);
 }
 
 RUN_TESTS(set_up, tear_down)
