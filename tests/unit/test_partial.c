@@ -415,7 +415,8 @@ TEST(damaged_parts)
 	assert_int_equal(tact_evaluation_add_partial(NULL, path, NULL), -TACT_E_INVAL);
 	e = create();
 	assert_int_equal(tact_evaluation_add_partial(e, path, NULL), -TACT_E_INVAL);
-	assert_int_equal(tact_evaluation_write_partial(e, path, NULL), -TACT_E_INVAL);
+	add(e, 1);
+	assert_int_equal(tact_evaluation_write_partial(e, path, NULL), -TACT_E_INVAL); /* no run */
 	tact_evaluation_destroy(e);
 	free(data);
 	unlink(path);
