@@ -32,10 +32,14 @@ struct predict_recall {
 /* Rows of models that are not ours need not be the same again. */
 struct predict_recall *predict_recall_create(const struct predictor *p)
 {
+	struct predict_recall *r;
+
 	if (p->format != FORMAT_CSV || p->is_number_only ||
 	    (!p->command->simulates && !p->is_facile && strcmp(p->model, "sim")))
 		return NULL;
-	return cli_alloc(sizeof(struct predict_recall));
+	r = cli_alloc(sizeof(*r));
+	memset(r, 0, sizeof(*r));
+	return r;
 }
 
 void predict_recall_destroy(struct predict_recall *r)

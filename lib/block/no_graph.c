@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * What bounds need to know of a block in which nothing waits for itself and no load meets a store.
- * Seven of ten real blocks are like that; a few operations on sets of registers find it out, where
+ * Two of three real blocks are like that; a few operations on sets of registers find it out, where
  * the dependence graph takes longer than all other bounds together.
  */
 #include "block/addresses.h"
