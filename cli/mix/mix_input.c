@@ -154,6 +154,10 @@ const struct option_spec mixer_input_specs[] = {
 	OPTION_CALL(0, "file", "PATH", add_file,
 		    "use this file for the recorded one with the same name or build-id; "
 		    "RECORDED=PATH: for the one of that name; may be repeated"),
+	OPTION_TEXT(0, "kallsyms", "FILE", kallsyms,
+		    "copy of /proc/kallsyms of the machine that was recorded, made there by root"),
+	OPTION_TEXT(0, "kcore", "FILE", kcore,
+		    "its /proc/kcore, as 'perf record --kcore' copies both"),
 	OPTION_MANGLED(is_mangled),
 	OPTION_END,
 };
@@ -199,10 +203,14 @@ int mixer_open(struct mixer_input *input, const char *path, struct tact_mix **ou
 		.files = input->files,
 		.n_files = input->n_files,
 		.is_mangled = input->is_mangled,
+		.kallsyms = input->kallsyms,
+		.kcore = input->kcore,
 	};
 	struct tact_diag diag = {0};
 	int status;
 
+	if (!input->kallsyms != !input->kcore)
+		return cli_wrong("--kallsyms and --kcore belong together");
 	if (input->rule_path && !input->rule) {
 		status = tact_mix_rule_load(&input->rule, input->rule_path, &diag);
 		if (status < 0)

@@ -23,6 +23,7 @@ struct mixer_input {
 	const char *files[MIXER_MAX_FILES];
 	size_t n_files;
 	bool is_mangled;
+	const char *kallsyms, *kcore;
 	struct tact_mix_rule *rule; /* owned; loaded when needed */
 };
 

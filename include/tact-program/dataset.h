@@ -70,7 +70,8 @@ int tact_records_open_memory(struct tact_records **out, const void *data, size_t
 void tact_records_close(struct tact_records *records); /* NULL is allowed */
 
 /* Reads the next row.  Returns 1, 0 at the end, -TACT_E_FORMAT for a bad row or -TACT_E_NO_DATA for
- * one without hex digits, with its line and the reason; the next call goes on with the next row.  Other errors end the file.
+ * one without hex digits, with its line and the reason; the next call goes on with the next row.
+ * Other errors end the file.
  */
 int tact_records_next(struct tact_records *records, struct tact_record *record,
 		      struct tact_diag *diag);
@@ -183,7 +184,8 @@ struct tact_corpus_block {
 };
 
 /* Reads the next block.  Returns 1, 0 after the last one, -TACT_E_FORMAT for a bad row or
- * -TACT_E_NO_DATA for one without hex digits, with its line and the reason; the next call goes on with the next row.  Other errors end the file.
+ * -TACT_E_NO_DATA for one without hex digits, with its line and the reason; the next call goes on
+ * with the next row.  Other errors end the file.
  */
 int tact_corpus_next(struct tact_corpus *corpus, struct tact_corpus_block *block,
 		     struct tact_diag *diag);

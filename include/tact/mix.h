@@ -107,6 +107,10 @@ struct tact_mix_options {
 				     build-id; or RECORDED=PATH */
 	size_t n_files;
 	bool is_mangled; /* names of functions as in the symbol table, not as in the source */
+	/* Copies of /proc/kallsyms and /proc/kcore of the machine that was recorded, made by root;
+	 * both or neither.  NULL: those of this machine.
+	 */
+	const char *kallsyms, *kcore;
 };
 #define TACT_MIX_OPTIONS_INIT TACT_SIZED(struct tact_mix_options)
 

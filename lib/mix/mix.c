@@ -224,6 +224,7 @@ static int load(struct tact_mix *mix, const char *path, const struct tact_mix_op
 	/* They belong to the caller and are no longer needed. */
 	mix->modules.root = NULL;
 	mix->modules.files = NULL;
+	mix->modules.kallsyms = mix->modules.kcore = NULL;
 	mix->modules.n_files = 0;
 	return mix_estimate(mix, rule, o->method);
 }
@@ -242,6 +243,8 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	    (unsigned)o.method > TACT_MIX_LBR)
 		return tact_fail(diag, TACT_E_INVAL,
 				 "no path, options of another version, or no such method");
+	if (!o.kallsyms != !o.kcore)
+		return tact_fail(diag, TACT_E_INVAL, "kallsyms and kcore belong together");
 	for (size_t i = 0; i < o.n_files; i++)
 		if (!o.files || !o.files[i])
 			return tact_fail(diag, TACT_E_INVAL, "a file without a path");
@@ -249,8 +252,12 @@ int tact_mix_open(struct tact_mix **out, const char *path, const struct tact_mix
 	if (!mix)
 		return tact_fail(diag, TACT_E_NOMEM, "out of memory");
 	mix->summary.flow_error = -1;
-	mix->modules = (struct mix_modules){
-		.root = o.root, .files = o.files, .n_files = o.n_files, .is_mangled = o.is_mangled};
+	mix->modules = (struct mix_modules){.root = o.root,
+					    .files = o.files,
+					    .n_files = o.n_files,
+					    .is_mangled = o.is_mangled,
+					    .kallsyms = o.kallsyms,
+					    .kcore = o.kcore};
 	status = o.rule ? 0 : tact_mix_rule_create(&paper, diag);
 	if (status >= 0)
 		status = load(mix, path, &o, o.rule ? o.rule : paper, diag);

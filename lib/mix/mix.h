@@ -177,7 +177,8 @@ struct mix_modules {
 	const char *root;
 	const char *const *files;
 	size_t n_files;
-	bool is_mangled; /* names of functions as in the symbol table */
+	bool is_mangled;	      /* names of functions as in the symbol table */
+	const char *kallsyms, *kcore; /* of the recorded machine; NULL: of this one */
 };
 
 /* Returns the number of the module of a path, created if it is new; or -TACT_E_NOMEM. */

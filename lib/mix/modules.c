@@ -174,9 +174,16 @@ static int take_sections(struct mix_module *module)
 	return 0;
 }
 
-static int load_kernel(struct mix_module *module)
+static int load_kernel(const struct mix_modules *m, struct mix_module *module)
 {
-	module->kernel = mix_kernel_create();
+	module->kernel = m->kallsyms ? mix_kernel_read(m->kallsyms, m->kcore) : mix_kernel_create();
+	if (!module->kernel && m->kallsyms) {
+		snprintf(module->why, sizeof(module->why),
+			 "the copies of kallsyms and kcore do not have the kernel's text from "
+			 "_stext to "
+			 "_etext");
+		return 0;
+	}
 	if (!module->kernel) {
 		snprintf(module->why, sizeof(module->why),
 			 "the kernel's live text needs /proc/kcore and /proc/kallsyms, and root");
@@ -202,7 +209,7 @@ int mix_module_load(struct mix_modules *m, struct mix_module *module)
 		return 0;
 	module->is_loaded = true;
 	if (module->is_kernel && module->path[0] == '[')
-		return load_kernel(module);
+		return load_kernel(m, module);
 	if (module->path[0] != '/' && !m->root && !m->n_files && module->path[0] != '.') {
 		snprintf(module->why, sizeof(module->why), "no file");
 		return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -135,6 +136,37 @@ static void copy_recording(const char *from)
 	unlink(path);
 }
 
+/* An interval contains its estimate. */
+static void check_rows(const struct tact_mix_pivot *pivot)
+{
+	struct tact_mix_row row = TACT_MIX_ROW_INIT;
+
+	for (size_t i = 0; !tact_mix_pivot_get_row(pivot, i, &row); i++) {
+		MUST(row.executions >= 0 && row.entries >= 0 && row.flops >= 0);
+		MUST(row.error < 0 || (row.low <= row.executions && row.executions <= row.high));
+	}
+}
+
+/* The cells of a row add up to it. */
+static void check_cross(struct tact_mix *mix)
+{
+	const enum tact_mix_key columns[] = {TACT_MIX_BY_MEMORY, TACT_MIX_BY_OPERANDS};
+	struct tact_mix_row row = TACT_MIX_ROW_INIT, cell = TACT_MIX_ROW_INIT;
+	struct tact_mix_cross *cross;
+
+	if (tact_mix_cross_create(&cross, &mix, 1, NULL, columns, 2, NULL) < 0)
+		return;
+	for (size_t i = 0; !tact_mix_pivot_get_row(tact_mix_cross_rows(cross), i, &row); i++) {
+		double sum = 0;
+
+		for (size_t j = 0; tact_mix_cross_get_cell(cross, i, j, &cell) >= 0; j++)
+			sum += cell.executions;
+		MUST(fabs(sum - row.executions) <= 1e-6 * row.executions);
+	}
+	check_rows(tact_mix_cross_columns(cross));
+	tact_mix_cross_destroy(cross);
+}
+
 /* The code is that of a small library next to the corpus. */
 static void report(const char *path)
 {
@@ -146,8 +178,11 @@ static void report(const char *path)
 
 	if (tact_mix_open(&mix, path, NULL, &diag) < 0)
 		return;
-	if (tact_mix_pivot_create(&pivot, mix, &o, &diag) >= 0)
+	if (tact_mix_pivot_create(&pivot, mix, &o, &diag) >= 0) {
+		check_rows(pivot);
 		tact_mix_pivot_destroy(pivot);
+	}
+	check_cross(mix);
 	tact_mix_close(mix);
 }
 

@@ -2,6 +2,7 @@
  *
  * Counts of blocks from recordings whose truth is known: the code is that of this very program.
  */
+#include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
@@ -314,6 +315,79 @@ static void check_pivot(struct tact_mix *mix, enum tact_mix_key key, const char 
 	if (fabs(executions(p, value) - wanted) > 1e-6 * wanted)
 		fail_msg("%s: %f instead of %f", value, executions(p, value), wanted);
 	tact_mix_pivot_destroy(p);
+}
+
+enum { KERNEL_SIZE = 64 };
+static const uint64_t kernel_text = UINT64_C(0xffffffff81000000);
+
+/* A core file of a kernel of one function: 62 nops, and a jump to the first one. */
+static void write_kernel(const char *symbols, const char *memory)
+{
+	const Elf64_Phdr segment = {.p_type = PT_LOAD,
+				    .p_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr),
+				    .p_vaddr = kernel_text,
+				    .p_filesz = KERNEL_SIZE,
+				    .p_memsz = KERNEL_SIZE};
+	Elf64_Ehdr header = {.e_phoff = sizeof(header), .e_phnum = 1};
+	uint8_t code[KERNEL_SIZE];
+	FILE *f = fopen(symbols, "w");
+
+	assert_non_null(f);
+	fprintf(f, "%" PRIx64 " T _stext\n%" PRIx64 " T work\n%" PRIx64 " T _etext\n", kernel_text,
+		kernel_text, kernel_text + KERNEL_SIZE);
+	fprintf(f, "ffffffffc0000000 t other\t[module]\n");
+	fclose(f);
+	memset(code, 0x90, sizeof(code));
+	code[KERNEL_SIZE - 2] = 0xeb;
+	code[KERNEL_SIZE - 1] = 0x100 - KERNEL_SIZE;
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	f = fopen(memory, "w");
+	assert_non_null(f);
+	assert_true(fwrite(&header, sizeof(header), 1, f) &&
+		    fwrite(&segment, sizeof(segment), 1, f) && fwrite(code, sizeof(code), 1, f));
+	fclose(f);
+}
+
+/* A recording of a kernel, read on a machine whose kernel is another one. */
+TEST(test_kernel_of_another_machine)
+{
+	const struct pmu_map map = {.address = kernel_text,
+				    .size = KERNEL_SIZE,
+				    .offset = kernel_text,
+				    .path = "[kernel.kallsyms]_text",
+				    .is_executable = true};
+	struct tact_mix_options o = TACT_MIX_OPTIONS_INIT;
+	struct tact_mix_block b = TACT_MIX_BLOCK_INIT;
+	char symbols[60], memory[60];
+	struct tact_mix *mix;
+	struct recording r;
+
+	begin(&r, false);
+	pmu_writer_map(r.w, UINT32_MAX, &map, PMU_MODE_KERNEL, 1);
+	sample(&r, (const char *)(uintptr_t)(kernel_text + 10), PID, 126);
+	assert_int_equal(pmu_writer_finish(r.w, NULL), 0);
+	snprintf(symbols, sizeof(symbols), "%s.symbols", r.path);
+	snprintf(memory, sizeof(memory), "%s.memory", r.path);
+	write_kernel(symbols, memory);
+	o.kallsyms = symbols;
+	assert_int_equal(tact_mix_open(&mix, r.path, &o, NULL), -TACT_E_INVAL);
+	o.kcore = memory;
+	assert_int_equal(tact_mix_open(&mix, r.path, &o, NULL), 0);
+	assert_int_equal(tact_mix_block_count(mix), 1);
+	assert_int_equal(tact_mix_get_block(mix, 0, &b), 0);
+	assert_string_equal(b.function, "work");
+	assert_int_equal(b.length, 63);
+	assert_true(fabs(b.executions - 126.0 * EBS_PERIOD / 63) < 1e-6);
+	check_pivot(mix, TACT_MIX_BY_RING, "kernel", 126.0 * EBS_PERIOD);
+	tact_mix_close(mix);
+	/* Without memory there is no code, and a reason. */
+	o.kcore = symbols;
+	assert_int_equal(tact_mix_open(&mix, r.path, &o, NULL), 0);
+	assert_int_equal(tact_mix_block_count(mix), 0);
+	tact_mix_close(mix);
+	unlink(symbols);
+	unlink(memory);
+	unlink(r.path);
 }
 
 /* Worked out by hand from the weights in bias.c. */

@@ -183,8 +183,8 @@ void x86_describe(struct isa_properties *out, const uint8_t *code, size_t size)
 	out->category = ZydisCategoryGetString(zi.meta.category);
 	out->n_operands = zi.operand_count_visible;
 	for (unsigned i = 0; i < zi.operand_count_visible; i++)
-		out->has_immediate |= ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-				      !ops[i].imm.is_relative;
+		out->has_immediate |=
+			ops[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && !ops[i].imm.is_relative;
 	for (unsigned i = 0; i < zi.operand_count; i++) {
 		if (ops[i].type != ZYDIS_OPERAND_TYPE_MEMORY ||
 		    ops[i].mem.type != ZYDIS_MEMOP_TYPE_MEM)

@@ -1882,6 +1882,8 @@ pub struct tact_mix_options {
     pub files: *const *const c_char,
     pub n_files: usize,
     pub is_mangled: bool,
+    pub kallsyms: *const c_char,
+    pub kcore: *const c_char,
 }
 
 #[repr(C)]

@@ -122,7 +122,7 @@ structs! {
     tact_mca_event: iteration insn micro_ops dispatched ready issued executed retired;
     tact_mca_options: size params iterations steady memory on_insn arg;
     tact_mca_result: size cycles_per_iteration coverage;
-    tact_mix_options: size method rule root files n_files is_mangled;
+    tact_mix_options: size method rule root files n_files is_mangled kallsyms kcore;
     tact_mix_summary: size rung method samples ebs_samples lbr_samples branches lost throttled
         unknown_records bad_records outside_samples streams outside_streams impossible_streams
         newest_impossible other_impossible newest_dropped blocks biased_blocks modules threads
