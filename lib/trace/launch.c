@@ -296,8 +296,8 @@ int trace_child_start(struct trace_child *child, const struct tact_trace_options
 		goto out;
 	if (*sysroot)
 		n_kept += N_SYSROOT;
-	status = trace_plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm, n_kept,
-				 &plugin);
+	status = trace_plugin_argument(opt, command.isa, opt->plugin ? opt->plugin : path, shm,
+				       n_kept, &plugin);
 	words = calloc(n_kept + command.n_words + 1, sizeof(*words));
 	child->shared = mmap(NULL, sizeof(*child->shared), PROT_READ | PROT_WRITE,
 			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
