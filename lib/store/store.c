@@ -44,8 +44,9 @@ static int query_number(sqlite3 *db, const char *sql, int64_t *number)
 /* Bytes of a value and of a row: some lines of text, which have 4 MB at most. */
 enum { MOST_VALUE = 16 << 20 };
 
-/* A store may come from somebody else.  No value takes all memory, or minutes.  What it says of triggers and views is not run, its schema
- * calls no function that does something, and no statement writes to the schema's own tables.
+/* A store may come from somebody else.  No value takes all memory, or minutes.  What it says of
+ * triggers and views is not run, its schema calls no function that does something, and no statement
+ * writes to the schema's own tables.
  */
 static int distrust(sqlite3 *db)
 {
