@@ -86,8 +86,8 @@ struct obj_image {
 };
 
 /* Maps a copy of a file, so that nobody can take its end away, or change it, while it is read.  Returns
- * 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is
- * untouched.  obj_image_map_fd takes over an open file, if it succeeds.
+ * 0, -TACT_E_IO, or -TACT_E_FORMAT if the file is empty; then *out is untouched.  obj_image_map_fd takes
+ * over an open file, if it succeeds.
  */
 int obj_image_map(struct obj_image *out, const char *path, struct tact_diag *diag);
 int obj_image_map_fd(struct obj_image *out, int fd, struct tact_diag *diag);

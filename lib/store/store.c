@@ -41,8 +41,12 @@ static int query_number(sqlite3 *db, const char *sql, int64_t *number)
 	return code == SQLITE_ROW ? SQLITE_OK : code;
 }
 
-/* A store may come from somebody else.  What it says of triggers and views is not run, its schema
- * calls no function that does something, and no statement writes to the schema's own tables.
+/* Bytes of a value and of a row: some lines of text, which have 4 MB at most. */
+enum { MOST_VALUE = 16 << 20 };
+
+/* A store may come from somebody else.  No value takes all memory, or minutes.  What it says of
+ * triggers and views is not run, its schema calls no function that does something, and no statement
+ * writes to the schema's own tables.
  */
 static int distrust(sqlite3 *db)
 {
@@ -56,6 +60,7 @@ static int distrust(sqlite3 *db)
 	};
 	int code = SQLITE_OK;
 
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MOST_VALUE);
 	for (size_t i = 0; i < ARRAY_SIZE(settings) && code == SQLITE_OK; i++)
 		code = sqlite3_db_config(db, settings[i].what, settings[i].value, (int *)NULL);
 	return code;

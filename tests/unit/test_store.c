@@ -809,6 +809,24 @@ static void what_a_store_says_is_not_run(void **state)
 	assert_non_null(strstr(f->diag.text, "damaged"));
 }
 
+/* A value as large as SQLite allows, a gigabyte, takes a few bytes of the file's maker. */
+static void large_values_are_not_read(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3_stmt *stmt;
+
+	assert_int_equal(open_store(f, TACT_STORE_CREATE), 0);
+	put_number(f);
+	tact_store_close(f->store);
+	f->store = NULL;
+	change(f, "UPDATE block SET hex = zeroblob(30000000)");
+	assert_int_equal(open_store(f, 0), 0);
+	assert_int_equal(sqlite3_prepare_v2(f->store->db, "SELECT hex FROM block", -1, &stmt, NULL),
+			 SQLITE_OK);
+	assert_int_equal(sqlite3_step(stmt), SQLITE_TOOBIG);
+	sqlite3_finalize(stmt);
+}
+
 static void survives_a_kill(void **state)
 {
 	struct fixture *f = *state;
@@ -959,6 +977,7 @@ int main(void)
 		STORE_TEST(two_writers),
 		STORE_TEST(several_may_create_it),
 		STORE_TEST(what_a_store_says_is_not_run),
+		STORE_TEST(large_values_are_not_read),
 		STORE_TEST(survives_a_kill),
 		STORE_TEST(is_synced),
 		STORE_TEST(a_row_takes_less_than_a_millisecond),
