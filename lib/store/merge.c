@@ -454,6 +454,7 @@ static int64_t put_some(struct merger *m, sqlite3_stmt *from, sqlite3_stmt *put,
 {
 	struct tact_store *store = m->store;
 	struct last_block last = {0};
+	const char *hex;
 	int64_t n = 0;
 	int code = SQLITE_OK, step;
 
@@ -464,7 +465,10 @@ static int64_t put_some(struct merger *m, sqlite3_stmt *from, sqlite3_stmt *put,
 			code = step;
 			break;
 		}
-		code = find_block(store, &last, store_column(from, 0), !put);
+		/* Text for which there was no memory looks like none. */
+		hex = store_column(from, 0);
+		code = store_is_out_of_memory(from) ? SQLITE_NOMEM
+						    : find_block(store, &last, hex, !put);
 		if (code == SQLITE_OK && put && last.id)
 			code = put_row(put, from, last.id);
 		code = code == SQLITE_DONE ? SQLITE_OK : code;
@@ -504,7 +508,10 @@ static int put_kind(struct merger *m, const struct kind *kind, int64_t *count)
 	*count = sqlite3_total_changes(db) - before - sorted;
 	sqlite3_finalize(from);
 	sqlite3_finalize(put);
-	sqlite3_exec(db, "DROP TABLE IF EXISTS temp.sorted", NULL, NULL, NULL);
+	/* The next kind has a table of this name. */
+	code = sqlite3_exec(db, "DROP TABLE IF EXISTS temp.sorted", NULL, NULL, NULL);
+	if (n >= 0 && code != SQLITE_OK)
+		n = store_next_chunk(m->store, code, m->diag);
 	return n < 0 ? m->store->failure : 0;
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures blocks on a Slurm of several virtual nodes, with tasks killed at random; tunes over MPI; feeds the worker.
+"""Measures blocks on a Slurm of several virtual nodes, with tasks killed at random; tunes over MPI.
 
 usage: check_cluster.py [--build DIR] [--blocks N] [--nodes N] [--shards N] [--list FILE] [--seed N] [PART...]
 
-The parts are slurm, mpi and worker.  Blocks come from the list, or from programs of this machine.
+The parts are slurm and mpi.  Blocks come from the list, or from programs of this machine.
 The last line is "N passed, M failed, K skipped".
 """
 import argparse
