@@ -63,7 +63,7 @@ def write_list(opt, path):
             program = shutil.which(name)
             if not program or len(seen) >= opt.blocks:
                 continue
-            done = tact(opt, 'collect', '-q', '--static', os.path.realpath(program), '-f', 'csv', check=False, timeout=300)
+            done = tact(opt, 'collect', '-q', '--static', '--no-branch', os.path.realpath(program), '-f', 'csv', check=False, timeout=300)
             for row in done.stdout.splitlines()[1:]:
                 seen[row.split(',')[0]] = True
     codes = sorted(seen)

@@ -143,9 +143,26 @@ class Slurm:
             states[fields.get('ArrayTaskId', '')] = fields.get('JobState', '?')
         return states
 
+    def steps(self):
+        """Processes that nodes of this Slurm started: by the logs that they have open."""
+        own = {os.getpid(), *(d.pid for d in self.daemons)}
+        found = []
+        for name in os.listdir('/proc'):
+            if name.isdigit() and int(name) not in own:
+                try:
+                    fds = [os.readlink('/proc/%s/fd/%s' % (name, fd)) for fd in os.listdir('/proc/%s/fd' % name)]
+                except OSError:
+                    continue
+                if any(path.startswith(self.dir + '/') for path in fds):
+                    found.append(int(name))
+        return found
+
     def __exit__(self, *_):
         """Ends the daemons, by their ids, and what they have started."""
         subprocess.run(['scancel', '--quiet', '--user=root'], env=self.env, capture_output=True, timeout=30)
+        end = time.monotonic() + 15
+        while self.daemons and self.steps() and time.monotonic() < end:
+            time.sleep(0.5)
         for d in reversed(self.daemons):
             if d.poll() is None:
                 d.send_signal(signal.SIGTERM)
@@ -155,6 +172,11 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 d.kill()
                 d.wait()
+        for pid in self.steps():
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         if os.environ.get('KEEP'):
             print('kept: ' + self.dir)
         else:
