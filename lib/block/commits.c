@@ -112,8 +112,11 @@ static bool is_linear(const struct address_walk *w)
 /* Returns whether stores of the last two passes, n in each, have addresses that only advance. */
 static bool are_stores_linear(const struct block_stores *s, size_t n)
 {
-	const struct block_store *store = s->list + s->n - n;
+	const struct block_store *store;
 
+	if (!n) /* then there may be no list */
+		return true;
+	store = s->list + s->n - n;
 	for (size_t k = 0; k < n; k++) {
 		struct address before = store[k].address;
 

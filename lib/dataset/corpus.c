@@ -194,8 +194,8 @@ int tact_corpus_next(struct tact_corpus *c, struct tact_corpus_block *block, str
 	*block = (struct tact_corpus_block){.size = sizeof(*block), .app = "", .weight = NAN};
 	if (!c->is_over)
 		status = c->records ? next_record(c, block, diag) : next_stored(c, block, diag);
-	/* Only in a list does a bad row leave the others usable. */
-	if (status < 0 && (!c->records || status != -TACT_E_FORMAT))
+	/* Only in a list does a bad or an empty row leave the others usable. */
+	if (status < 0 && (!c->records || (status != -TACT_E_FORMAT && status != -TACT_E_NO_DATA)))
 		c->is_over = true;
 	return status;
 }

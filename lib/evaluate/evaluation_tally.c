@@ -38,11 +38,12 @@ static int add_entry(struct evaluation_batch *b, size_t row, long cell, double w
 static int enter(struct evaluation *e, struct evaluation_batch *b, size_t row, struct last *last)
 {
 	const struct evaluation_label *label = &b->label[row];
-	struct tact_row_source *source = &b->source[label->first_source];
+	/* Without sources, there may be no list of them. */
+	struct tact_row_source *source = label->n_sources ? &b->source[label->first_source] : NULL;
 	const struct tact_evaluated_row *r = &b->row[row];
 	const struct tact_evaluated_set *set = &e->view.set[r->set];
 	const double weight = e->opt.is_weighted ? b->weight[row] : 1;
-	const char *app = label->n_sources ? source->app : NULL;
+	const char *app = source ? source->app : NULL;
 	struct cell_key key = {.arch = tact_arch_name(set->arch),
 			       .mode = set->mode,
 			       .is_whole = true,

@@ -52,6 +52,7 @@ static struct fixtures {
 	struct tact_mix_rule *mix_rule;
 	struct tact_mix_taxonomy *mix_taxonomy;
 	struct tact_mix_pivot *mix_pivot;
+	struct tact_mix_cross *mix_cross;
 	struct tact_mix_diff *mix_diff;
 	struct tact_mix_costs *mix_costs;
 	struct tact_mix_trainer *mix_trainer;
@@ -166,6 +167,7 @@ static void make_classes(struct tact_diag *diag)
 
 static void make_mix(const char *corpus, struct tact_diag *diag)
 {
+	static const enum tact_mix_key columns[] = {TACT_MIX_BY_CATEGORY};
 	struct tact_mix_pivot_options pivot;
 	struct tact_tune_options tune;
 	char path[512];
@@ -181,6 +183,7 @@ static void make_mix(const char *corpus, struct tact_diag *diag)
 	pivot.keys[0] = TACT_MIX_BY_MNEMONIC;
 	if (the.mix) {
 		tact_mix_pivot_create(&the.mix_pivot, the.mix, &pivot, diag);
+		tact_mix_cross_create(&the.mix_cross, &the.mix, 1, &pivot, columns, 1, diag);
 		tact_mix_costs_create(&the.mix_costs, the.mix, the.arch, NULL, diag);
 	}
 	if (the.mix_pivot)
