@@ -112,16 +112,12 @@ static bool is_linear(const struct address_walk *w)
 /* Returns whether stores of the last two passes, n in each, have addresses that only advance. */
 static bool are_stores_linear(const struct block_stores *s, size_t n)
 {
-	const struct block_store *store;
+	for (size_t k = 0; k < n; k++) { /* without stores there is no list */
+		const struct block_store *last = &s->list[s->n - n + k], *previous = last - n;
+		struct address before = last->address;
 
-	if (!n) /* then there may be no list */
-		return true;
-	store = s->list + s->n - n;
-	for (size_t k = 0; k < n; k++) {
-		struct address before = store[k].address;
-
-		before.offset = (store - n)[k].address.offset;
-		if (!address_equal(&before, &(store - n)[k].address))
+		before.offset = previous->address.offset;
+		if (!address_equal(&before, &previous->address))
 			return false;
 	}
 	return true;
@@ -140,17 +136,17 @@ static bool are_loads_single(const struct tact_block *block)
 static void advance(struct address_walk *w, size_t n)
 {
 	const struct tact_block *block = w->block;
-	const struct block_store *last = block->stores.list + block->stores.n - n,
-				 *before = last - n;
+	const struct block_stores *stores = &block->stores;
 
 	for (w->pass = LAST_PASS + 1; w->pass <= LAST_MOVING_PASS; w->pass++) {
 		const unsigned passes = w->pass - LAST_PASS;
 
 		for (size_t k = 0; k < n; k++) {
-			struct block_store store = last[k];
+			const struct block_store *last = &stores->list[stores->n - n + k];
+			struct block_store store = *last;
 
 			store.address.offset +=
-				passes * (last[k].address.offset - before[k].address.offset);
+				passes * (last->address.offset - (last - n)->address.offset);
 			commits_take(w, &store);
 		}
 		w->bank_passes++;
