@@ -141,12 +141,13 @@ static size_t join_equal(const struct sort_order *o, struct run_record *p, size_
 /* Sorts all that is in memory. */
 static void settle(struct sorter *s)
 {
-	struct run_record *tail = s->record + s->n_sorted, *swap = s->record;
+	struct run_record *tail, *swap = s->record;
 	size_t n = s->n - s->n_sorted;
 	const struct run_record *sorted;
 
 	if (!n)
 		return;
+	tail = s->record + s->n_sorted;
 	sorted = sort_many(&s->order, tail, s->other, n);
 	if (sorted != tail)
 		memcpy(tail, sorted, n * sizeof(*tail));

@@ -11,7 +11,8 @@
 #include "llvm/llvm.h"
 
 /* llvm/include/llvm/MC/MCSchedule.h: MCSchedClassDesc has 13 bits, and two values mean something. */
-enum { LLVM_MAX_MICRO_OPS = 8189, MAX_PLACES = 32, NO_PAIR = UINT32_MAX };
+enum { LLVM_MAX_MICRO_OPS = 8189, MAX_PLACES = 32 };
+#define NO_PAIR UINT32_MAX
 
 /* An opcode that instructions of a form have. */
 struct pair {

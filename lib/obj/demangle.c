@@ -80,6 +80,10 @@ char *obj_demangle(const char *symbol, bool is_whole)
 		name = rust_demangle(symbol, 0);
 	if (!name && symbol[1] == 'Z')
 		name = cplus_demangle_v3(symbol, style);
+	if (name && !*name) { /* "_RC0" has none */
+		free(name);
+		name = NULL;
+	}
 	if (name)
 		name = with_clone(name, symbol);
 	free(plain);
