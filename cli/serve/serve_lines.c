@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/condition.h"
 #include "common/cli.h"
 #include "common/output.h"
 #include "serve.h"
@@ -232,17 +233,6 @@ static void *read_lines(void *arg)
 	return NULL;
 }
 
-static void wait_a_while(struct lines *l)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += MEND_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&l->changed, &l->lock, &until);
-}
-
 /* Writes answers in order, and replaces workers that ended, until all lines have theirs.  Whatever is
  * ready is written at once: nobody waits for an answer that is there.
  */
@@ -255,7 +245,7 @@ static int write_answers(struct lines *l)
 		struct place *p = place_of(l, l->n_written);
 
 		if (l->n_written == l->n_read || p->state != ANSWERED) {
-			wait_a_while(l);
+			condition_wait_ms(&l->changed, &l->lock, MEND_MS);
 			pthread_mutex_unlock(&l->lock);
 			pool_mend(l->pool);
 			if (l->measuring)
@@ -315,7 +305,7 @@ int serve_lines(const struct server *s)
 	if (!status && s->measures)
 		status = pool_start(&l.measuring, s, true);
 	pthread_mutex_init(&l.lock, NULL);
-	pthread_cond_init(&l.changed, NULL);
+	condition_init(&l.changed);
 	l.places = cli_alloc(l.n * sizeof(*l.places));
 	memset(l.places, 0, l.n * sizeof(*l.places));
 	if (!status)

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/condition.h"
 #include "dataset/campaigns.h"
 #include "store/store.h"
 
@@ -59,17 +60,6 @@ static int read_options(struct tact_campaign *c, const struct tact_campaign_opti
 	return 0;
 }
 
-/* Its waits end by a clock that nobody sets back. */
-static void init_condition(pthread_cond_t *condition)
-{
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 int tact_campaign_create(struct tact_campaign **out, const struct tact_campaign_block *blocks,
 			 size_t n, const struct tact_campaign_options *opt)
 {
@@ -82,7 +72,7 @@ int tact_campaign_create(struct tact_campaign **out, const struct tact_campaign_
 	if (!c)
 		return -TACT_E_NOMEM;
 	pthread_mutex_init(&c->lock, NULL);
-	init_condition(&c->changed);
+	condition_init(&c->changed);
 	status = read_options(c, opt);
 	c->blocks = blocks;
 	c->n = n;

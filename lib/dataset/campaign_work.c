@@ -12,6 +12,7 @@
 
 #include <tact-program/known.h>
 
+#include "base/condition.h"
 #include "dataset/campaigns.h"
 #include "store/store.h"
 
@@ -61,13 +62,7 @@ static double seconds(void)
 
 void campaign_wait_for_change(struct tact_campaign *c, unsigned ms)
 {
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += ms * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&c->changed, &c->lock, &until);
+	condition_wait_ms(&c->changed, &c->lock, ms);
 }
 
 /* ---- what the store has ---- */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: MIT */
+/* SPDX-License-Identifier: MIT
+ *
+ * Writes parameters of the machine as a scheduling model of LLVM.
+ */
 #include "mca/mca_export.h"
 
 #include <ctype.h>
